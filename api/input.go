@@ -1,0 +1,40 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// Input is an input that a verb asks for: a noun's key (Key set, as "in/text"
+// or "in/text@2"), or a whole attempt group (Group set). On the wire the first
+// is a string and the second an object.
+type Input struct {
+	Key   string
+	Group *GroupInput
+}
+
+// MarshalJSON writes a string or an object.
+func (i Input) MarshalJSON() ([]byte, error) {
+	if i.Group != nil {
+		return json.Marshal(i.Group)
+	}
+	return json.Marshal(i.Key)
+}
+
+// UnmarshalJSON reads a string or an object with the members group and min, and
+// refuses any other member.
+func (i *Input) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimSpace(data)
+	*i = Input{}
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &i.Key)
+	}
+	if len(data) == 0 || data[0] != '{' {
+		return errors.New("an input is a noun's key or an object with a group")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	i.Group = new(GroupInput)
+	return d.Decode(i.Group)
+}

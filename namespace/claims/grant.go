@@ -1,0 +1,158 @@
+package claims
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/skerryhq/skerry/api"
+	"github.com/skerryhq/skerry/namespace"
+)
+
+// Bounds of what a claim's answer carries inline.
+const (
+	maxInlineInput = 64 << 10
+	maxInlineBytes = 1 << 20
+)
+
+// grant leases the verbs that were dealt, each with a fence of its own.
+func grant(c *change, demands []*demand) error {
+	var granted []*verb
+	for _, d := range demands {
+		for _, b := range d.verbs {
+			fence, err := d.turn.Fence()
+			if err != nil {
+				return err
+			}
+			lease(d, b, fence)
+			granted = append(granted, b)
+			c.changed(b)
+		}
+	}
+	if len(granted) == 0 {
+		return nil
+	}
+	first := granted[0].leaseUntil
+	for _, b := range granted {
+		first = min(first, b.leaseUntil)
+	}
+	c.wakeBy(first)
+	return c.storeGrants(granted)
+}
+
+// lease marks a verb as granted to the demand's caller.
+func lease(d *demand, b *verb, fence int64) {
+	now := millis(d.turn.Now())
+	b.state, b.over, b.until = api.VerbLeased, "", 0
+	b.fence, b.principal = fence, d.turn.Caller().Principal
+	b.grantedAt, b.leaseMs = now, leaseLength(d, b)
+	b.spanMs, b.leaseUntil = b.leaseMs, now+b.leaseMs
+}
+
+// leaseLength is how long a verb is leased for: as the claim asks, else as the
+// verb does, else as is set.
+func leaseLength(d *demand, b *verb) int64 {
+	settings := d.turn.Settings()
+	length := d.claim.leaseMs
+	if length == 0 {
+		length = b.ownLeaseMs
+	}
+	if length == 0 {
+		length = settings.LeaseMs
+	}
+	return min(length, settings.MaxLeaseLifetimeMs)
+}
+
+// storeGrants writes leases, many with one statement if there are many.
+func (c *change) storeGrants(granted []*verb) error {
+	for len(granted) > smallGrant {
+		n := min(len(granted), largestGrant)
+		if err := c.storeMany(granted[:n]); err != nil {
+			return err
+		}
+		granted = granted[n:]
+	}
+	for _, b := range granted {
+		_, err := c.Exec(sqlGrantTo, b.id, b.fence, b.principal, b.grantedAt, b.leaseMs, b.leaseUntil)
+		if err != nil {
+			return fmt.Errorf("store lease: %w", err)
+		}
+	}
+	return nil
+}
+
+// storeMany writes up to largestGrant leases with one statement for the next
+// power of two, whose last rows are NULL.
+func (c *change) storeMany(granted []*verb) error {
+	size := max(bits.Len(uint(len(granted)-1)), 3)
+	args := make([]any, 1, 1+5<<size)
+	args[0] = c.now
+	for _, b := range granted {
+		args = append(args, b.id, b.fence, b.principal, b.leaseMs, b.leaseUntil)
+	}
+	n, err := c.Exec(grantStatements[size-3], args[:cap(args)]...)
+	if err == nil && n != int64(len(granted)) {
+		err = fmt.Errorf("%d rows changed for %d leases", n, len(granted))
+	}
+	if err != nil {
+		return fmt.Errorf("store leases: %w", err)
+	}
+	return nil
+}
+
+// claimDocuments makes the documents of claims, for which the verbs are read
+// whole. Bodies are inline as far as one answer may carry them.
+func claimDocuments(v *namespace.View, base string, verbs []*verb) ([]api.Claim, error) {
+	if base == "" {
+		base = "/ns/" + v.Namespace() + "/api/v2"
+	}
+	r, room, now := newReader(v), int64(maxInlineBytes), millis(v.Now())
+	docs := make([]api.Claim, len(verbs))
+	for i, b := range verbs {
+		doc, err := r.verb(b)
+		if err != nil {
+			return nil, err
+		}
+		inputs, err := r.claimInputs(b, base, &room)
+		if err != nil {
+			return nil, err
+		}
+		docs[i] = api.Claim{
+			ID: claimID{b.fence, b.id}.format(v, b.principal), Verb: doc, Inputs: inputs, Fence: b.fence,
+			GrantedAt: moment(b.grantedAt), ExpiresAt: moment(b.leaseUntil), TTLMs: max(b.leaseUntil-now, 0),
+		}
+	}
+	return docs, nil
+}
+
+// claimInputs delivers what a verb's inputs stand for. room is how many bytes may
+// still be inline.
+func (r *reader) claimInputs(b *verb, base string, room *int64) ([]api.ClaimInput, error) {
+	supplies, err := r.supplies(b)
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]api.ClaimInput, len(supplies))
+	for i, s := range supplies {
+		doc := api.ClaimInput{
+			Ref: s.ref.String(), Digest: formatDigest(s.digest), MediaType: s.mediaType, Size: s.size,
+			URI: s.uri, Attempt: int(s.attempt),
+		}
+		if s.group != 0 {
+			doc.Group = formatID(groupPrefix, s.group)
+		}
+		switch {
+		case s.uri != "":
+		case s.size <= maxInlineInput && s.size <= *room:
+			*room -= s.size
+			body, err := s.readBody(r.view)
+			if err != nil {
+				return nil, err
+			}
+			doc.Body, doc.BodyBase64 = inline(body)
+		default:
+			doc.Href = s.ref.href(base)
+		}
+		docs[i] = doc
+	}
+	return docs, nil
+}

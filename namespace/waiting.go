@@ -1,0 +1,120 @@
+package namespace
+
+import (
+	"time"
+)
+
+// mayPark reports whether a command that found nothing should wait for work.
+func (i *instance) mayPark(c *call) bool {
+	return c.wait > 0 && !i.draining && !c.gone.Load() && i.now().Before(c.arrived.Add(c.wait))
+}
+
+// park puts a command that found nothing aside until there is work for it, or
+// its wait is over.
+func (i *instance) park(c *call) {
+	first := c.sequence == 0
+	c.stage, c.idle, c.woken = stageParked, c.turn.answer, false
+	i.lot.add(c)
+	if first {
+		i.waits.add(c, c.arrived.Add(c.wait))
+	}
+}
+
+// wake takes up as many parked commands as there is work for. They arrive at
+// admission again, in turn order.
+func (i *instance) wake(class string, signals []signal) {
+	for _, s := range signals {
+		if s.n == 0 || i.lot.size == 0 {
+			continue
+		}
+		for _, c := range i.lot.take(class, s.topic, s.n) {
+			c.woken = true
+			i.offer(c)
+		}
+	}
+}
+
+// pass wakes somebody else in place of a command that was woken for work and
+// ended without taking any.
+func (i *instance) pass(c *call) {
+	if len(c.turn.topics) > 0 {
+		for _, t := range c.turn.topics {
+			i.wake(c.Class, []signal{{topic: t, n: 1}})
+		}
+		return
+	}
+	// It would have taken anything, so there may be work for anybody.
+	for _, t := range i.lot.known() {
+		i.wake(c.Class, []signal{{topic: t, n: 1}})
+	}
+}
+
+// endWait ends the wait of a command whose time has come: a parked one gets the
+// answer that it found nothing. One that was taken up again may still wait in
+// admission, but the whole must not take longer than the longer of the two
+// waits.
+func (i *instance) endWait(c *call) {
+	switch c.stage {
+	case stageParked:
+		i.lot.remove(c)
+		c.outcome.Answer = c.idle
+		i.answer(c, nil)
+	case stageQueued:
+		end := c.arrived.Add(max(c.wait, time.Duration(i.settings.Load().ClaimMaxWaitMs)*time.Millisecond))
+		if i.now().Before(end) {
+			i.waits.add(c, end)
+			return
+		}
+		i.decide(i.gate.Cancel(i.now().UnixNano(), c.id))
+		c.outcome.Answer = c.idle
+		i.answer(c, nil)
+		i.pass(c)
+	case stageRunning:
+		// It looks once more, and is answered whatever it finds.
+	case stageNew, stageLookup, stageChained, stageDone:
+	}
+}
+
+// runDue does what has fallen due: deadlines in admission, ends of waits, alarms.
+func (i *instance) runDue() {
+	now := i.now()
+	if at, ok := i.gate.NextDeadline(); ok && at <= now.UnixNano() {
+		i.decide(i.gate.Tick(now.UnixNano()))
+		i.publish()
+	}
+	for c := i.waits.due(now); c != nil; c = i.waits.due(now) {
+		i.endWait(c)
+	}
+	if at := i.nextAlarm(); !at.IsZero() && !at.After(now) && !i.draining {
+		i.soundAlarms(now)
+	}
+}
+
+// arm sets the one timer to whatever falls due first.
+func (i *instance) arm() {
+	var at time.Time
+	earlier := func(t time.Time) {
+		if at.IsZero() || t.Before(at) {
+			at = t
+		}
+	}
+	if ns, ok := i.gate.NextDeadline(); ok {
+		earlier(time.Unix(0, ns))
+	}
+	if t, ok := i.waits.next(); ok {
+		earlier(t)
+	}
+	if t := i.nextAlarm(); !t.IsZero() && !i.draining {
+		earlier(t)
+	}
+	if at.IsZero() || (!i.timerAt.IsZero() && !at.Before(i.timerAt)) {
+		return
+	}
+	i.timerAt = at
+	wait := max(at.Sub(i.now()), 0)
+	if i.timer == nil {
+		i.timer = i.self.After(wait, tick{})
+		return
+	}
+	i.timer.Reset(wait)
+}
