@@ -1,0 +1,2 @@
+// Package api is documented where it must be.
+package api

@@ -1,0 +1,4 @@
+// Command skerry is documented as a command.
+package main
+
+func main() {}

@@ -1,0 +1,3 @@
+module github.com/skerryhq/skerry
+
+go 1.26.0
