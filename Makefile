@@ -81,7 +81,8 @@ test-worker: build ## run the test of the real binary: workers, SQLite file, kil
 
 .PHONY: demo
 demo: build ## compress the files of INPUT with competing workers, one of them killed midway
-	$(GO) run ./examples/compress -skerry $(BIN)/skerry $(if $(INPUT),-input '$(INPUT)')
+	$(GO) build -buildvcs=false -o $(BIN)/ ./examples/compress
+	$(BIN)/compress -skerry $(BIN)/skerry $(if $(INPUT),-input '$(INPUT)')
 
 .PHONY: bench
 bench: ## run the benchmarks of BENCH, and compare with BENCH_BASE

@@ -148,6 +148,19 @@ type VerbBatchSpec struct {
 	Verbs []VerbSpec `json:"verbs"`
 }
 
+// VerbBatch is the answer to a [VerbBatchSpec]: an entry for each one sent, in
+// the same order.
+type VerbBatch struct {
+	Verbs []VerbEntry `json:"verbs"`
+}
+
+// VerbEntry is what one entry of a batch made: a verb, or a group of them if it
+// asked for attempts. Exactly one of the two is set.
+type VerbEntry struct {
+	Verb  *Verb
+	Group *VerbGroup
+}
+
 // ClaimSpec asks for work.
 type ClaimSpec struct {
 	// Kinds is empty for any kind.
@@ -236,8 +249,9 @@ type Receipt struct {
 	Late        bool      `json:"late"`
 	SubmittedAt time.Time `json:"submitted_at"`
 	// Digest is "sha256:" and the SHA-256 of the receipt's other fields as
-	// canonical JSON (RFC 8785), in hexadecimal.
-	Digest string `json:"digest"`
+	// canonical JSON (RFC 8785), in hexadecimal. It is empty only while it is
+	// being computed.
+	Digest string `json:"digest,omitempty"`
 }
 
 // NounRef names a version of a noun with its digest.
@@ -253,9 +267,10 @@ type Submitted struct {
 	Next *Next `json:"next,omitempty"`
 }
 
-// Next is what claim_next brought: claims, or the error that refused them.
+// Next is what claim_next brought: claims, which may be none, or the error that
+// refused them.
 type Next struct {
-	Claims []Claim      `json:"claims,omitempty"`
+	Claims []Claim      `json:"claims,omitzero"`
 	Idle   *Idle        `json:"idle,omitempty"`
 	Error  *ErrorDetail `json:"error,omitempty"`
 }

@@ -38,3 +38,27 @@ func (i *Input) UnmarshalJSON(data []byte) error {
 	i.Group = new(GroupInput)
 	return d.Decode(i.Group)
 }
+
+// MarshalJSON writes the verb or the group.
+func (e VerbEntry) MarshalJSON() ([]byte, error) {
+	if e.Group != nil {
+		return json.Marshal(e.Group)
+	}
+	return json.Marshal(e.Verb)
+}
+
+// UnmarshalJSON reads a group if there is a member verbs, which no verb has, and
+// a verb otherwise.
+func (e *VerbEntry) UnmarshalJSON(data []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	*e = VerbEntry{}
+	if _, isGroup := members["verbs"]; isGroup {
+		e.Group = new(VerbGroup)
+		return json.Unmarshal(data, e.Group)
+	}
+	e.Verb = new(Verb)
+	return json.Unmarshal(data, e.Verb)
+}

@@ -48,14 +48,7 @@ func (r *Runtime) createFile(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("create file: %w", err)
 	}
-	var incarnation [16]byte
-	var secret [32]byte
-	rand.Read(incarnation[:])
-	rand.Read(secret[:])
-	err = file.Write(ctx, func(tx *storage.Tx) error {
-		_, err := tx.Exec(sqlCreateMeta, hex.EncodeToString(incarnation[:]), secret[:], r.clock.Now().UnixMilli())
-		return err
-	})
+	err = file.Write(ctx, r.writeIdentity)
 	if err != nil {
 		err = fmt.Errorf("write identity: %w", err)
 		return errors.Join(err, file.Abort(), r.store.Remove(context.WithoutCancel(ctx), name))
@@ -64,6 +57,16 @@ func (r *Runtime) createFile(ctx context.Context, name string) error {
 		return fmt.Errorf("close new file: %w", err)
 	}
 	return nil
+}
+
+// writeIdentity makes the namespace of a new file this one and no other.
+func (r *Runtime) writeIdentity(tx *storage.Tx) error {
+	var incarnation [16]byte
+	var secret [32]byte
+	rand.Read(incarnation[:]) // never fails
+	rand.Read(secret[:])
+	_, err := tx.Exec(sqlCreateMeta, hex.EncodeToString(incarnation[:]), secret[:], r.clock.Now().UnixMilli())
+	return err
 }
 
 // activate opens a namespace: migrations, a new epoch, settings, keys, and each
@@ -84,7 +87,7 @@ func (r *Runtime) activate(ctx context.Context, name string, self *actors.Self) 
 		w.hosts = append(w.hosts, h)
 	}
 	file, err := r.store.OpenFile(ctx, name, storage.FileOptions{
-		Lines: r.migrations, Flushed: w.flushed, RolledBack: w.rolledBack, Failed: self.Fail,
+		Lines: r.migrations, Flushed: w.flushed, RolledBack: w.rolledBack, Failed: i.fail,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open namespace %s: %w", name, err)
@@ -137,16 +140,20 @@ func (i *instance) load(ctx context.Context) error {
 // readMeta reads who the namespace is and raises its epoch.
 func (i *instance) readMeta(tx *storage.Tx) error {
 	tx.RequireSync()
-	if _, err := tx.QueryRow(sqlRaiseEpoch, nil, &i.writer.fences.epoch); err != nil {
+	raised, err := tx.QueryRow(sqlRaiseEpoch, nil, &i.writer.fences.epoch)
+	if err == nil && !raised {
+		// Whoever made the file died before it had an identity: nobody has used it.
+		if err := i.runtime.writeIdentity(tx); err != nil {
+			return fmt.Errorf("write identity: %w", err)
+		}
+		_, err = tx.QueryRow(sqlRaiseEpoch, nil, &i.writer.fences.epoch)
+	}
+	if err != nil {
 		return fmt.Errorf("raise epoch: %w", err)
 	}
 	var created int64
-	found, err := tx.QueryRow(sqlReadMeta, nil, &i.meta.incarnation, &i.meta.secret, &i.meta.epoch, &created)
-	if err != nil {
+	if _, err := tx.QueryRow(sqlReadMeta, nil, &i.meta.incarnation, &i.meta.secret, &i.meta.epoch, &created); err != nil {
 		return fmt.Errorf("read identity: %w", err)
-	}
-	if !found {
-		return fmt.Errorf("read identity: %w: the file has none", storage.ErrCorrupt)
 	}
 	i.meta.created = time.UnixMilli(created).UTC()
 	return nil
@@ -217,6 +224,21 @@ func (i *instance) Drain(why actors.Reason) {
 	}
 }
 
+// fail ends the activation: its file, or its memory, serves no more.
+func (i *instance) fail(err error) {
+	i.logPanic(err)
+	i.self.Fail(err)
+}
+
+// logPanic logs where a panic of a class happened, but not what it was called
+// with, which may hold a caller's data.
+func (i *instance) logPanic(err error) {
+	if p := (*storage.PanicError)(nil); errors.As(err, &p) {
+		i.runtime.log.Error("command panicked", slog.String("namespace", i.name),
+			slog.String("value", fmt.Sprintf("%T", p.Value)), slog.String("stack", string(p.Stack)))
+	}
+}
+
 // Idle reports that nobody waits for an answer.
 func (i *instance) Idle() bool { return len(i.live) == 0 }
 
@@ -254,28 +276,44 @@ func (i *instance) Close(err error) {
 	closing := i.file.Close
 	if err != nil {
 		closing = i.file.Abort
-	} else if at := i.writer.next.Load(); at != 0 {
-		i.file.SetWake(time.UnixMilli(at))
-	} else {
-		i.file.SetWake(time.Time{})
 	}
+	i.file.SetWake(i.writer.wake())
 	if cerr := closing(); cerr != nil {
 		i.runtime.log.Error("close namespace", slog.String("namespace", i.name), slog.Any("error", cerr))
 	}
-	if at := i.writer.next.Load(); at != 0 {
-		i.self.WakeAt(time.UnixMilli(at))
-	}
-	for _, c := range i.writer.take() {
-		// What was committed was committed, also if its actor is gone.
-		c.outcome.Answer, c.outcome.Replayed = c.turn.answer, c.turn.replayed
-		i.answer(c, c.turn.err)
-	}
+	i.self.WakeAt(i.writer.wake()) // a last commit may have moved it
+	i.answerAll(err)
+	i.runtime.passivations.Add(1)
+}
+
+// answerAll answers whoever is left when an activation that was closed because
+// of err ends.
+func (i *instance) answerAll(err error) {
 	why := i.shutdown
-	if why == nil {
+	switch {
+	case why != nil:
+	case errors.Is(err, actors.ErrShuttingDown):
+		why = errShuttingDown(err)
+	default:
 		why = unavailable("the namespace is starting again from its file").Wrapping(err)
 	}
-	for c := range i.live {
-		i.answer(c, why)
+	for _, c := range i.writer.take() {
+		switch {
+		case c.stage == stageDone:
+			// Its message caused a panic after it had gone to the writer.
+		case errors.Is(c.turn.err, storage.ErrClosed):
+			i.answer(c, why)
+		case c.turn.err == nil && c.stage == stageLookup && !c.turn.replayed:
+			i.answer(c, why) // it has not even begun
+		default:
+			// What was committed was committed, also if its actor is gone.
+			c.outcome.Answer, c.outcome.Replayed = c.turn.answer, c.turn.replayed
+			i.cutShort(c, why)
+		}
 	}
-	i.runtime.passivations.Add(1)
+	for c := range i.live {
+		if c.stage != stageChained { // it is answered with the command it carries
+			i.answer(c, why)
+		}
+	}
 }

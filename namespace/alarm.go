@@ -2,7 +2,10 @@ package namespace
 
 import (
 	"log/slog"
+	"runtime/debug"
 	"time"
+
+	"github.com/skerryhq/skerry/storage"
 )
 
 // alarm is the command by which a class's alarm goes off.
@@ -17,15 +20,19 @@ func (a alarm) Apply(t *Turn) (Answer, error) {
 		return Answer{NoEffect: true}, nil // it was moved meanwhile
 	}
 	a.host.alarm = time.Time{}
-	if err := a.ring(t); err != nil {
-		// Whatever went wrong, the alarm must not be lost with it.
-		a.host.alarm = a.host.stored
-		return Answer{}, err
-	}
-	return Answer{}, nil
+	return Answer{}, a.ring(t)
 }
 
-func (a alarm) ring(t *Turn) error {
+// ring lets the class do its work. A panic in it counts as an error: were it to
+// fail the activation, the alarm would go off again in the next one, and the
+// namespace could never be used.
+func (a alarm) ring(t *Turn) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			t.wrote = true
+			err = &storage.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
 	if a.host.class.Name == coreClass {
 		return sweepRecords(t)
 	}
@@ -41,12 +48,8 @@ func (i *instance) nextAlarm() time.Time {
 	if len(i.alarming) > 0 {
 		return time.Time{}
 	}
-	at := i.writer.next.Load()
-	if at == 0 {
-		return time.Time{}
-	}
-	due := time.UnixMilli(at)
-	if due.Before(i.alarmRetry) {
+	due := i.writer.wake()
+	if !due.IsZero() && due.Before(i.alarmRetry) {
 		return i.alarmRetry
 	}
 	return due
@@ -63,14 +66,15 @@ func (i *instance) soundAlarms(now time.Time) {
 	}
 }
 
-// alarmed notes that an alarm has gone off. One that failed is tried again after
-// a second, and so is one after which nothing has moved.
+// alarmed notes that an alarm has gone off. If it failed, the alarms are tried
+// again after a second.
 func (i *instance) alarmed(a alarm, err error) {
 	delete(i.alarming, a.host)
 	if err == nil {
 		return
 	}
 	i.alarmRetry = i.now().Add(time.Second)
+	i.logPanic(err)
 	i.runtime.log.Warn("alarm failed, will be tried again", slog.String("namespace", i.name),
 		slog.String("class", a.host.class.Name), slog.Any("error", err))
 }

@@ -69,6 +69,8 @@ type call struct {
 	wait    time.Duration
 	// woken says that it was taken up again because there is work.
 	woken bool
+	// keyed says that its idempotency key is the one in flight.
+	keyed bool
 	// queued adds up the time spent in admission.
 	queued time.Duration
 	// idle is the answer to give if the wait for work ends without any.
@@ -122,26 +124,27 @@ func (c *call) Lane() Lane {
 	return LaneNormal
 }
 
-// Batch groups the commands that can be carried out together: those of one type.
+// together is what commands that can be carried out together have in common.
+type together struct {
+	host *classHost
+	kind reflect.Type
+}
+
+// Batch groups the commands that can be carried out together: those of one type
+// and one class.
 func (c *call) Batch() any {
 	if _, ok := c.Command.(Batched); !ok || c.stage == stageLookup {
 		return nil
 	}
-	return reflect.TypeOf(c.Command)
+	return together{c.turn.host, reflect.TypeOf(c.Command)}
 }
 
 // Apply carries out the command in the writer's transaction.
 func (c *call) Apply(tx *storage.Tx) error {
 	t := &c.turn
 	t.host.begin(c, tx)
-	if c.Idempotency.Key != "" && (c.stage == stageLookup || c.admitted == nil) {
-		found, err := c.replay()
-		if found || err != nil || c.stage == stageLookup {
-			return c.settleTurn(err)
-		}
-	}
-	if c.admitted != nil && c.gone.Load() {
-		return c.settleTurn(errGone())
+	if done, err := c.preempt(); done || err != nil {
+		return c.settleTurn(err)
 	}
 	answer, err := c.Command.Apply(t)
 	if err == nil {
@@ -149,6 +152,24 @@ func (c *call) Apply(tx *storage.Tx) error {
 		err = c.conclude()
 	}
 	return c.settleTurn(err)
+}
+
+// preempt deals with what comes before the command itself, and reports whether
+// the call ends there.
+func (c *call) preempt() (done bool, err error) {
+	if lost := c.turn.host.writer.lost; lost != nil {
+		return true, lost
+	}
+	if c.Idempotency.Key != "" && (c.stage == stageLookup || c.admitted == nil) {
+		found, err := c.replay()
+		if found || err != nil || c.stage == stageLookup {
+			return true, err
+		}
+	}
+	if c.admitted != nil && c.gone.Load() {
+		return true, errGone()
+	}
+	return false, nil
 }
 
 // settleTurn remembers an error as the outcome. It goes on to the storage layer,
@@ -168,11 +189,13 @@ func (c *call) ApplyAll(tx *storage.Tx, ops []storage.Op) error {
 	for _, op := range ops {
 		k := op.(*call)
 		k.turn.host.begin(k, tx)
-		if k.admitted != nil && k.gone.Load() {
-			k.turn.err = errGone()
-			continue
+		done, err := k.preempt()
+		if err != nil && !isRefusal(err) {
+			return err
 		}
-		turns, calls = append(turns, &k.turn), append(calls, k)
+		if k.turn.err = err; !done {
+			turns, calls = append(turns, &k.turn), append(calls, k)
+		}
 	}
 	if len(turns) == 0 {
 		return nil

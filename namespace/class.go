@@ -200,7 +200,8 @@ type Activator interface {
 // Alarmer is the power of a class's memory that is woken by the alarm it set
 // with [Turn.SetAlarm]. Alarm runs like a command, at or after that time, in a
 // namespace that is activated for it if need be. When it begins the alarm is
-// spent; it sets the next one. If it fails it is tried again after a second.
+// spent; it sets the next one. If it fails, by an error or a panic, it is rolled
+// back and tried again after a second.
 type Alarmer interface {
 	Alarm(t *Turn) error
 }

@@ -66,7 +66,7 @@ func (c *call) record() error {
 		return fmt.Errorf("store idempotency record: %w", err)
 	}
 	core := t.host.writer.hosts[0]
-	if core.alarm.IsZero() || core.alarm.After(expires) {
+	if core.stored.IsZero() || core.stored.After(expires) {
 		core.setAlarm(expires)
 		return core.writeAlarm(t)
 	}
@@ -100,6 +100,7 @@ func (f inFlight) enter(c *call) error {
 	switch {
 	case !busy:
 		f[c.inFlightKey()] = c.Idempotency.BodySHA256
+		c.keyed = true
 		return nil
 	case first != c.Idempotency.BodySHA256:
 		return api.Errorf(api.IdempotencyConflict,
@@ -109,10 +110,12 @@ func (f inFlight) enter(c *call) error {
 		After(time.Second)
 }
 
-// leave frees the call's key.
+// leave frees the call's key, if it was let in with it: one that was turned away
+// must not free the key of the first.
 func (f inFlight) leave(c *call) {
-	if c.Idempotency.Key != "" {
+	if c.keyed {
 		delete(f, c.inFlightKey())
+		c.keyed = false
 	}
 }
 

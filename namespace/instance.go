@@ -43,6 +43,9 @@ type instance struct {
 	keysBusy inFlight
 	lot      *lot
 	waits    timeline
+	// forsaken are commands that were woken for work and ended without taking
+	// any: somebody else may.
+	forsaken []*call
 	// alarming holds the classes whose alarm is at the writer; alarmRetry is
 	// when one that failed may go off again.
 	alarming   map[*classHost]bool
@@ -53,6 +56,8 @@ type instance struct {
 	closed     bool
 	shutdown   error // why new work is refused, once draining for good
 	tally      tally
+	// changed says that the published figures are out of date.
+	changed bool
 }
 
 // Messages to the actor, besides *call.
@@ -86,7 +91,11 @@ func (i *instance) Receive(msg any) {
 		m.done <- nil
 	}
 	i.runDue()
+	i.handOn()
 	i.arm()
+	if i.changed {
+		i.publish()
+	}
 }
 
 // arrive takes up a new command.
@@ -137,6 +146,10 @@ func (i *instance) knock(c *call) {
 		i.answer(c, errGone())
 		return
 	}
+	if i.shutdown != nil { // it was looking for a stored answer meanwhile
+		i.answer(c, i.shutdown)
+		return
+	}
 	if i.gate.Mode() != admission.Pause {
 		if err := i.quota(c); err != nil {
 			i.answer(c, err)
@@ -170,7 +183,8 @@ func (i *instance) offer(c *call) {
 }
 
 // decide carries out what the gate has decided. The decisions are valid until
-// the gate's next event, and none of what is done here causes one.
+// the gate's next event, and none of what is done here causes one: what a refused
+// command was woken for is handed on later.
 func (i *instance) decide(decisions []admission.Decision) {
 	for _, d := range decisions {
 		c := i.admitted[d.ID]
@@ -218,7 +232,6 @@ func (i *instance) flush() {
 			i.wake(c.Class, signals)
 		}
 	}
-	i.publish()
 }
 
 // settled goes on with a call that the writer has settled.
@@ -255,12 +268,12 @@ func (i *instance) settled(c *call) {
 type turned interface{ turned(*instance) }
 
 // finish gives the slot of an admitted command back to the gate. Only work that
-// was done counts as a sample.
+// was done, and for somebody, counts as a sample.
 func (i *instance) finish(c *call) {
 	now := i.now().UnixNano()
 	delete(i.admitted, c.id)
 	var decisions []admission.Decision
-	if c.turn.err == nil && !c.turn.parked && !c.turn.answer.NoEffect {
+	if c.turn.err == nil && !c.turn.parked && !c.turn.answer.NoEffect && !c.gone.Load() {
 		i.tally.service.observe(i.now().Sub(c.started))
 		decisions = i.gate.Finish(now, c.id)
 	} else {
@@ -268,23 +281,6 @@ func (i *instance) finish(c *call) {
 	}
 	c.id = 0
 	i.decide(decisions)
-}
-
-// chain takes up the command that a durable one carries, or answers.
-func (i *instance) chain(c *call) {
-	chained, ok := c.Command.(Chained)
-	if !ok || c.gone.Load() {
-		i.answer(c, nil)
-		return
-	}
-	next := chained.Next()
-	if next == nil {
-		i.answer(c, nil)
-		return
-	}
-	k := newCall(Call{Class: c.Class, Caller: c.Caller, Command: next})
-	k.parent, c.child, c.stage = c, k, stageChained
-	i.arrive(k)
 }
 
 // answer ends a call.
@@ -297,28 +293,18 @@ func (i *instance) answer(c *call, err error) {
 	delete(i.live, c)
 	i.keysBusy.leave(c)
 	c.err = publicError(err)
-	if c.admitted != nil && c.outcome.Admission == nil && (err == nil || api.IsCode(err, api.RateLimited)) && !c.outcome.Replayed {
+	told := err == nil || api.IsCode(err, api.RateLimited) || c.parent != nil
+	if c.admitted != nil && c.outcome.Admission == nil && told && !c.outcome.Replayed {
 		c.outcome.Admission = &Admission{Wait: c.queued, Concurrency: i.gate.Concurrency()}
 	}
 	if p := c.parent; p != nil {
 		i.join(p, c)
 	}
 	close(c.done)
+	i.changed = true
 	if woken {
-		// It was woken for work that it did not take: somebody else may.
-		i.pass(c)
+		i.forsaken = append(i.forsaken, c)
 	}
-}
-
-// join gives the one answer of a command and the one it carried.
-func (i *instance) join(p, c *call) {
-	var refused *api.Error
-	if c.err != nil {
-		refused = api.AsError(c.err)
-	}
-	p.outcome.Answer = p.Command.(Chained).Join(p.outcome.Answer, c.outcome.Answer, refused)
-	p.outcome.Admission = c.outcome.Admission
-	i.answer(p, nil)
 }
 
 // abandon ends what can be ended of a call whose caller has gone away. What the

@@ -32,8 +32,8 @@ func (n Namespace) pin(ctx context.Context, verb string) (actors.Pin[*instance],
 	if err == nil {
 		return pin, nil
 	}
-	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
-		return pin, cause
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return pin, context.Cause(ctx)
 	}
 	var own *api.Error
 	if shown := n.runtime.trouble(verb, n.name, err); errors.As(shown, &own) {

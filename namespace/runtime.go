@@ -81,7 +81,7 @@ func Open(ctx context.Context, dir string, o Options) (*Runtime, error) {
 		return nil, err
 	}
 	r.maxActive = MaxActive(o.MaxActive)
-	store, err := storage.Open(dir, storage.Options{Logger: r.log, VFS: o.VFS})
+	store, err := storage.Open(dir, storage.Options{Logger: r.log, VFS: o.VFS, Now: r.clock.Now})
 	if err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
@@ -128,6 +128,12 @@ func (r *Runtime) start(ctx context.Context) error {
 	}
 	r.directory = directory
 	for info, err := range r.store.Files() {
+		if err != nil && info.Name != "" {
+			// This namespace cannot be opened; the others can.
+			r.log.Error("namespace trouble", slog.String("during", "list"), slog.String("namespace", info.Name), slog.Any("error", err))
+			r.names.put(info.Name)
+			continue
+		}
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -168,7 +174,14 @@ func (r *Runtime) Create(ctx context.Context, name string) (created bool, err er
 	if err := CheckName(name); err != nil {
 		return false, err
 	}
-	err = r.directory.Exclusive(ctx, name, actors.ReasonRemoved, func(ctx context.Context) error {
+	// One that is there already is not drained for this.
+	if exists, err := r.store.Exists(name); err != nil || exists {
+		if err != nil {
+			err = r.trouble("create", name, err)
+		}
+		return false, err
+	}
+	err = r.directory.Exclusive(ctx, name, actors.ReasonEvicted, func(ctx context.Context) error {
 		exists, err := r.store.Exists(name)
 		if err != nil || exists {
 			return err

@@ -30,16 +30,21 @@ func SettingNames() []string {
 func (s Settings) With(defaults Settings, patch map[string]json.RawMessage) (Settings, error) {
 	known := SettingNames()
 	for name, value := range patch {
-		if !slices.Contains(known, name) {
+		field := slices.Index(known, name)
+		if field < 0 {
 			return s, api.Invalid(name, "there is no setting of this name")
 		}
 		if string(value) == "null" {
 			value = defaults.JSON()[name]
 		}
+		// Decoded by itself, because decoding into s would change in place what a
+		// pointer in it shares with other settings.
+		var one Settings
 		document := slices.Concat([]byte(`{"`+name+`":`), value, []byte(`}`))
-		if err := Decode(document, &s); err != nil {
+		if err := Decode(document, &one); err != nil {
 			return s, api.Invalid(name, "the value of %s has the wrong type or form", name)
 		}
+		reflect.ValueOf(&s).Elem().Field(field).Set(reflect.ValueOf(one).Field(field))
 	}
 	// Who lowers the maximum alone means the initial value too, which acts only
 	// at the next activation anyway.
@@ -133,13 +138,17 @@ func readSettings(tx *storage.Tx, defaults Settings) (s Settings, ignored []stri
 		if err := rows.Scan(&name, &value); err != nil {
 			return s, nil, fmt.Errorf("read settings: %w", err)
 		}
-		stored[name] = json.RawMessage(value)
+		if slices.Contains(SettingNames(), name) {
+			stored[name] = json.RawMessage(value)
+		} else {
+			ignored = append(ignored, name)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return s, nil, fmt.Errorf("read settings: %w", err)
 	}
 	if s, err = defaults.With(defaults, stored); err == nil {
-		return s, nil, nil
+		return s, ignored, nil
 	}
 	// Together they do not stand; take those that stand one after another.
 	s = defaults
@@ -154,11 +163,6 @@ func readSettings(tx *storage.Tx, defaults Settings) (s Settings, ignored []stri
 			continue
 		}
 		s = next
-	}
-	for name := range stored {
-		if !slices.Contains(SettingNames(), name) {
-			ignored = append(ignored, name)
-		}
 	}
 	slices.Sort(ignored)
 	return s, ignored, nil

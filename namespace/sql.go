@@ -43,6 +43,4 @@ const (
 		VALUES (?1, (SELECT coalesce(max(sequence), 0) + 1 FROM ns_event WHERE stream = ?1), ?2, ?3, ?4) RETURNING sequence`
 	sqlReadEvents = `SELECT sequence, type, at, body FROM ns_event WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?`
 	sqlDropEvents = `DELETE FROM ns_event WHERE stream = ?`
-
-	sqlCountMeta = `SELECT count(*) FROM ns_meta`
 )

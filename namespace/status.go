@@ -148,6 +148,7 @@ func (o *observations) observe(d time.Duration) {
 
 // publish makes the turn's figures visible to whoever collects metrics.
 func (i *instance) publish() {
+	i.changed = false
 	c := i.gate.Counters()
 	s := &Stats{
 		Namespace: i.name, Mode: i.gate.Mode().String(), Limit: i.gate.Limit(), InFlight: i.gate.InFlight(),

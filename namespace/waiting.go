@@ -2,11 +2,14 @@ package namespace
 
 import (
 	"time"
+
+	"github.com/skerryhq/skerry/admission"
 )
 
 // mayPark reports whether a command that found nothing should wait for work.
 func (i *instance) mayPark(c *call) bool {
-	return c.wait > 0 && !i.draining && !c.gone.Load() && i.now().Before(c.arrived.Add(c.wait))
+	return c.wait > 0 && !i.draining && i.gate.Mode() != admission.Pause &&
+		!c.gone.Load() && i.now().Before(c.arrived.Add(c.wait))
 }
 
 // park puts a command that found nothing aside until there is work for it, or
@@ -15,6 +18,7 @@ func (i *instance) park(c *call) {
 	first := c.sequence == 0
 	c.stage, c.idle, c.woken = stageParked, c.turn.answer, false
 	i.lot.add(c)
+	i.changed = true
 	if first {
 		i.waits.add(c, c.arrived.Add(c.wait))
 	}
@@ -34,8 +38,18 @@ func (i *instance) wake(class string, signals []signal) {
 	}
 }
 
-// pass wakes somebody else in place of a command that was woken for work and
-// ended without taking any.
+// handOn wakes others in place of commands that were woken for work and ended
+// without taking any. It comes after everything else in a turn, because whoever
+// is woken arrives at admission, and may end there likewise.
+func (i *instance) handOn() {
+	for n := 0; n < len(i.forsaken); n++ {
+		i.pass(i.forsaken[n])
+	}
+	clear(i.forsaken)
+	i.forsaken = i.forsaken[:0]
+}
+
+// pass wakes somebody else in place of a command.
 func (i *instance) pass(c *call) {
 	if len(c.turn.topics) > 0 {
 		for _, t := range c.turn.topics {
@@ -66,9 +80,12 @@ func (i *instance) endWait(c *call) {
 			return
 		}
 		i.decide(i.gate.Cancel(i.now().UnixNano(), c.id))
+		if c.stage == stageDone {
+			return // its deadline in admission came first
+		}
 		c.outcome.Answer = c.idle
 		i.answer(c, nil)
-		i.pass(c)
+		i.forsaken = append(i.forsaken, c)
 	case stageRunning:
 		// It looks once more, and is answered whatever it finds.
 	case stageNew, stageLookup, stageChained, stageDone:
@@ -80,7 +97,6 @@ func (i *instance) runDue() {
 	now := i.now()
 	if at, ok := i.gate.NextDeadline(); ok && at <= now.UnixNano() {
 		i.decide(i.gate.Tick(now.UnixNano()))
-		i.publish()
 	}
 	for c := i.waits.due(now); c != nil; c = i.waits.due(now) {
 		i.endWait(c)

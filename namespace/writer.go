@@ -19,6 +19,9 @@ type writer struct {
 	hosts    []*classHost
 	// tx is the transaction in course, or the last one.
 	tx *storage.Tx
+	// lost is why memory no longer mirrors the file: nothing is carried out any
+	// more.
+	lost error
 	// next is the earliest alarm in ms, 0 if none: the writer stores it before
 	// the actor is told of the commit.
 	next atomic.Int64
@@ -41,6 +44,9 @@ type classHost struct {
 func (h *classHost) begin(c *call, tx *storage.Tx) {
 	w := h.writer
 	w.tx = tx
+	// A command that wrote nothing is not rolled back when it fails, and may have
+	// moved the alarm.
+	h.alarm = h.stored
 	c.turn = Turn{View: w.instance.view(tx, h.class.Name, c.Caller), host: h, command: c.Command, idem: c.Idempotency, received: api.Time(c.arrived)}
 }
 
@@ -112,10 +118,20 @@ func (w *writer) publishAlarm() {
 	w.next.Store(next)
 }
 
+// wake is the earliest stored alarm; zero if there is none.
+func (w *writer) wake() time.Time {
+	if at := w.next.Load(); at != 0 {
+		return time.UnixMilli(at)
+	}
+	return time.Time{}
+}
+
 // rolledBack brings memory back in line with the file.
 func (w *writer) rolledBack() {
 	if err := w.reread(); err != nil {
-		w.instance.self.Fail(fmt.Errorf("read state again after a rollback: %w", err))
+		err = fmt.Errorf("read state again after a rollback: %w", err)
+		w.lost = unavailable("the namespace is starting again from its file").Wrapping(err)
+		w.instance.self.Fail(err)
 	}
 }
 

@@ -147,11 +147,15 @@ func (d *demand) conclude(m *memory) error {
 	case d.err != nil:
 		return nil
 	case len(d.verbs) > 0:
-		docs, err := claimDocuments(&d.turn.View, d.claim.base, d.verbs)
-		if err != nil {
-			return err
-		}
 		m.pacing.granted(caller)
+		docs := make([]api.Claim, len(d.verbs))
+		out := newDelivery(&d.turn.View, d.claim.base)
+		for i, b := range d.verbs {
+			var err error
+			if docs[i], err = out.claim(b); err != nil {
+				return err
+			}
+		}
 		d.answer = namespace.Answer{Body: api.Claims{Claims: docs}}
 		return nil
 	}

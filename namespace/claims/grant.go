@@ -5,13 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/skerryhq/skerry/api"
-	"github.com/skerryhq/skerry/namespace"
-)
-
-// Bounds of what a claim's answer carries inline.
-const (
-	maxInlineInput = 64 << 10
-	maxInlineBytes = 1 << 20
 )
 
 // grant leases the verbs that were dealt, each with a fence of its own.
@@ -97,62 +90,4 @@ func (c *change) storeMany(granted []*verb) error {
 		return fmt.Errorf("store leases: %w", err)
 	}
 	return nil
-}
-
-// claimDocuments makes the documents of claims, for which the verbs are read
-// whole. Bodies are inline as far as one answer may carry them.
-func claimDocuments(v *namespace.View, base string, verbs []*verb) ([]api.Claim, error) {
-	if base == "" {
-		base = "/ns/" + v.Namespace() + "/api/v2"
-	}
-	r, room, now := newReader(v), int64(maxInlineBytes), millis(v.Now())
-	docs := make([]api.Claim, len(verbs))
-	for i, b := range verbs {
-		doc, err := r.verb(b)
-		if err != nil {
-			return nil, err
-		}
-		inputs, err := r.claimInputs(b, base, &room)
-		if err != nil {
-			return nil, err
-		}
-		docs[i] = api.Claim{
-			ID: claimID{b.fence, b.id}.format(v, b.principal), Verb: doc, Inputs: inputs, Fence: b.fence,
-			GrantedAt: moment(b.grantedAt), ExpiresAt: moment(b.leaseUntil), TTLMs: max(b.leaseUntil-now, 0),
-		}
-	}
-	return docs, nil
-}
-
-// claimInputs delivers what a verb's inputs stand for. room is how many bytes may
-// still be inline.
-func (r *reader) claimInputs(b *verb, base string, room *int64) ([]api.ClaimInput, error) {
-	supplies, err := r.supplies(b)
-	if err != nil {
-		return nil, err
-	}
-	docs := make([]api.ClaimInput, len(supplies))
-	for i, s := range supplies {
-		doc := api.ClaimInput{
-			Ref: s.ref.String(), Digest: formatDigest(s.digest), MediaType: s.mediaType, Size: s.size,
-			URI: s.uri, Attempt: int(s.attempt),
-		}
-		if s.group != 0 {
-			doc.Group = formatID(groupPrefix, s.group)
-		}
-		switch {
-		case s.uri != "":
-		case s.size <= maxInlineInput && s.size <= *room:
-			*room -= s.size
-			body, err := s.readBody(r.view)
-			if err != nil {
-				return nil, err
-			}
-			doc.Body, doc.BodyBase64 = inline(body)
-		default:
-			doc.Href = s.ref.href(base)
-		}
-		docs[i] = doc
-	}
-	return docs, nil
 }

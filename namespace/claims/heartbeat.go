@@ -33,8 +33,12 @@ func (h *heartbeat) Apply(t *namespace.Turn) (namespace.Answer, error) {
 	switch s {
 	case standLive:
 	case standCancelled:
-		// How the lease ended no longer matters: the worker is told to stop.
-		return namespace.Answer{NoEffect: true, Body: c.beat(max(b.leaseUntil, c.now), true)}, nil
+		// Whatever else became of the claim, the worker is told to stop.
+		until := c.now
+		if b.fence == h.fence {
+			until = max(b.leaseUntil, c.now)
+		}
+		return namespace.Answer{NoEffect: true, Body: c.beat(until, true)}, nil
 	case standExpired:
 		return namespace.Answer{}, errExpired()
 	case standStale:

@@ -69,14 +69,13 @@ func (c *change) judge(b *verb, claim claimID) (standing, error) {
 	return standLive, nil
 }
 
-// handBack gives the verb of a live claim back, not to be granted before until.
-// The claim is remembered, because the verb's row forgets it with the next grant.
-func (c *change) handBack(b *verb, over string, until int64) error {
-	b.over, b.until = over, until
+// rememberOver notes that the verb's claim was handed back, which its row forgets
+// with the next grant.
+func (c *change) rememberOver(b *verb) error {
 	if _, err := c.Exec(sqlHandBack, b.id, b.fence); err != nil {
 		return fmt.Errorf("remember ended claim: %w", err)
 	}
-	return c.open(b)
+	return nil
 }
 
 func errStale() error {

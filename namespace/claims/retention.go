@@ -51,24 +51,45 @@ func (c *change) sweepMade(before int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	old, err := c.pairs(sqlOldReceipts, mark, before, sweepStep)
-	if err != nil || len(old) == 0 {
+	rows, err := c.Query(sqlNextReceipts, mark, sweepStep)
+	if err != nil {
+		return 0, fmt.Errorf("find ended verbs: %w", err)
+	}
+	defer rows.Close()
+	var old [][2]int64
+	for rows.Next() {
+		var receipt, verb, submittedAt int64
+		if err := rows.Scan(&receipt, &verb, &submittedAt); err != nil {
+			return 0, fmt.Errorf("find ended verbs: %w", err)
+		}
+		// Those behind it are younger still, and are not read.
+		if submittedAt > before {
+			break
+		}
+		old = append(old, [2]int64{receipt, verb})
+	}
+	if err := rows.Close(); err != nil || len(old) == 0 {
 		return 0, err
 	}
+	return len(old), c.dropMade(old)
+}
+
+// dropMade removes verbs by their receipts, and remembers where those are: a
+// submission that is sent again must still find its own.
+func (c *change) dropMade(old [][2]int64) error {
 	for _, p := range old {
 		receipt, verb := p[0], p[1]
 		if _, err := c.Exec(sqlSwept, verb, receipt); err != nil {
-			return 0, fmt.Errorf("note swept verb: %w", err)
+			return fmt.Errorf("note swept verb: %w", err)
 		}
 		if err := c.drop(verb); err != nil {
-			return 0, err
+			return err
 		}
-		mark = receipt
 	}
-	if _, err := c.Exec(sqlMoveMark, mark); err != nil {
-		return 0, fmt.Errorf("note retention: %w", err)
+	if _, err := c.Exec(sqlMoveMark, old[len(old)-1][0]); err != nil {
+		return fmt.Errorf("note retention: %w", err)
 	}
-	return len(old), nil
+	return nil
 }
 
 // sweepUnmade removes verbs that failed or were cancelled at the given time or
@@ -106,22 +127,4 @@ func (c *change) drop(id int64) error {
 		}
 	}
 	return nil
-}
-
-// pairs reads rows of two numbers.
-func (c *change) pairs(sql string, args ...any) ([][2]int64, error) {
-	rows, err := c.Query(sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find ended verbs: %w", err)
-	}
-	defer rows.Close()
-	var all [][2]int64
-	for rows.Next() {
-		var p [2]int64
-		if err := rows.Scan(&p[0], &p[1]); err != nil {
-			return nil, fmt.Errorf("find ended verbs: %w", err)
-		}
-		all = append(all, p)
-	}
-	return all, rows.Err()
 }

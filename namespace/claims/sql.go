@@ -58,11 +58,14 @@ const (
 		ORDER BY s.id LIMIT ?5`
 	sqlListVerbsDesc = sqlSelectVerb + `WHERE s.id < ?1 AND s.id >= ?2 AND (?3 = '' OR s.state = ?3) AND (?4 = '' OR s.kind = ?4)
 		ORDER BY s.id DESC LIMIT ?5`
-	// A group is small, so that it is read whole.
-	sqlListGroup = `SELECT ` + sqlStateColumns + `, v.brief, v.metadata
-		FROM claims_verb v JOIN claims_state s ON s.id = v.id WHERE v.grp = ?1 AND v.grp <> 0 ORDER BY v.id`
-	sqlVerbAfter  = `SELECT id FROM claims_state WHERE id > ? ORDER BY id LIMIT 1`
-	sqlVerbBefore = `SELECT id FROM claims_state WHERE id < ? ORDER BY id DESC LIMIT 1`
+	// CROSS JOIN keeps the order of the tables: a group is found by its index.
+	sqlSelectOfGroup = `SELECT ` + sqlStateColumns + `, v.brief, v.metadata
+		FROM claims_verb v CROSS JOIN claims_state s ON s.id = v.id
+		WHERE v.grp = ?1 AND v.grp <> 0 AND (?3 = '' OR s.state = ?3) AND (?4 = '' OR s.kind = ?4) `
+	sqlListGroup     = sqlSelectOfGroup + `AND v.id > ?2 ORDER BY v.id LIMIT ?5`
+	sqlListGroupDesc = sqlSelectOfGroup + `AND v.id < ?2 ORDER BY v.id DESC LIMIT ?5`
+	sqlVerbAfter     = `SELECT id FROM claims_state WHERE id > ? ORDER BY id LIMIT 1`
+	sqlVerbBefore    = `SELECT id FROM claims_state WHERE id < ? ORDER BY id DESC LIMIT 1`
 
 	// sqlCountAhead counts the ready verbs of a kind from one on and before
 	// another, up to a limit.
@@ -133,15 +136,15 @@ const (
 	sqlInsertReceipt = `INSERT INTO claims_receipt (sequence, verb, fence, submitted_at, idem_key, idem_sha, doc)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`
 	sqlReadReceipt      = `SELECT sequence, doc FROM claims_receipt WHERE sequence = ?`
-	sqlListReceipts     = `SELECT sequence, doc FROM claims_receipt WHERE sequence > ? ORDER BY sequence LIMIT ?`
-	sqlListReceiptsDesc = `SELECT sequence, doc FROM claims_receipt WHERE sequence < ?1 AND sequence > ?3 ORDER BY sequence DESC LIMIT ?2`
+	sqlListReceipts     = `SELECT sequence, doc FROM claims_receipt WHERE sequence > ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3`
+	sqlListReceiptsDesc = `SELECT sequence, doc FROM claims_receipt WHERE sequence < ?1 AND sequence > ?2 ORDER BY sequence DESC LIMIT ?3`
 	sqlReceiptOf        = `SELECT receipt FROM claims_state WHERE id = ?`
 	sqlSweptReceiptOf   = `SELECT receipt FROM claims_swept WHERE verb = ?`
 	sqlReadRecord       = `SELECT fence, submitted_at, idem_key, idem_sha, doc FROM claims_receipt WHERE sequence = ?`
 
 	sqlRetentionMark = `SELECT receipt FROM claims_retention`
 	sqlMoveMark      = `UPDATE claims_retention SET receipt = ?`
-	sqlOldReceipts   = `SELECT sequence, verb FROM claims_receipt WHERE sequence > ?1 AND submitted_at <= ?2 ORDER BY sequence LIMIT ?3`
+	sqlNextReceipts  = `SELECT sequence, verb, submitted_at FROM claims_receipt WHERE sequence > ? ORDER BY sequence LIMIT ?`
 	sqlNextReceipt   = `SELECT submitted_at FROM claims_receipt WHERE sequence > ? ORDER BY sequence LIMIT 1`
 	sqlOldUnmade     = `SELECT id FROM claims_state WHERE state IN ('failed', 'cancelled') AND ended_at <= ? ORDER BY ended_at LIMIT ?`
 	sqlNextUnmade    = `SELECT ended_at FROM claims_state WHERE state IN ('failed', 'cancelled') ORDER BY ended_at LIMIT 1`

@@ -1,0 +1,153 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skerryhq/skerry/api"
+)
+
+// entry is one setting: its key in the file, its flag, and how it is read and
+// shown. The environment variable is SKERRY_ and the flag's name in capitals.
+type entry struct {
+	key, flag, help string
+	secret          bool
+	field           func(c *Config) field
+}
+
+// field reads and shows one value of a Config. text is how flags and the
+// environment write it, file how the file does where that differs.
+type field struct {
+	set     func(text string) error
+	setFile func(text string) error
+	show    func() string
+}
+
+// env is the entry's environment variable.
+func (e entry) env() string { return "SKERRY_" + strings.ToUpper(strings.ReplaceAll(e.flag, "-", "_")) }
+
+// entries is the table of all settings.
+func entries() []entry {
+	return []entry{
+		{key: "data", flag: "data", help: "data directory", field: func(c *Config) field { return text(&c.Data) }},
+		{key: "listen", flag: "listen", help: "address to serve", field: func(c *Config) field { return text(&c.Listen) }},
+		{key: "metrics_listen", flag: "metrics-listen", help: "separate address for /metrics", field: func(c *Config) field { return text(&c.MetricsListen) }},
+		{key: "namespace", flag: "namespace", help: "serve this namespace at /api/v2 too, created if absent", field: func(c *Config) field { return text(&c.Namespace) }},
+		{key: "tls_cert", flag: "tls-cert", help: "certificate file (PEM)", field: func(c *Config) field { return text(&c.TLSCert) }},
+		{key: "tls_key", flag: "tls-key", help: "private key file (PEM)", field: func(c *Config) field { return text(&c.TLSKey) }},
+		{key: "operator_key", flag: "operator-key", help: "operator's key; otherwise the one in DATA/operator.key", secret: true, field: func(c *Config) field { return text(&c.OperatorKey) }},
+		{key: "max_active", flag: "max-active", help: "most namespaces active at once", field: func(c *Config) field { return number(&c.MaxActive, 1) }},
+		{key: "max_connections", flag: "max-connections", help: "most connections open at once", field: func(c *Config) field { return number(&c.MaxConnections, 1) }},
+		{key: "shutdown_timeout", flag: "shutdown-timeout", help: "longest drain after SIGTERM", field: func(c *Config) field { return duration(&c.ShutdownTimeout) }},
+		{key: "log_level", flag: "log-level", help: "debug, info, warn or error", field: func(c *Config) field { return choice(&c.LogLevel, "debug", "info", "warn", "error") }},
+		{key: "log_format", flag: "log-format", help: "text or json", field: func(c *Config) field { return choice(&c.LogFormat, "text", "json") }},
+
+		{key: "claim_initial_concurrency", flag: "claim-initial-concurrency", help: "claims in flight at first", field: func(c *Config) field { return number(&c.Settings.ClaimInitialConcurrency, 1) }},
+		{key: "claim_max_concurrency", flag: "claim-max-concurrency", help: "most claims in flight", field: func(c *Config) field { return number(&c.Settings.ClaimMaxConcurrency, 1) }},
+		{key: "claim_max_pending", flag: "claim-max-pending", help: "most claims waiting for admission", field: func(c *Config) field { return number(&c.Settings.ClaimMaxPending, 0) }},
+		{key: "claim_max_wait_ms", flag: "claim-max-wait", help: "longest wait for admission", field: func(c *Config) field { return millis(&c.Settings.ClaimMaxWaitMs) }},
+		{key: "claim_target_ms", flag: "claim-target", help: "service time above which the limit falls", field: func(c *Config) field { return millis(&c.Settings.ClaimTargetMs) }},
+		{key: "claims_per_minute", flag: "claims-per-minute", help: "legacy quota per principal; 0 is off", field: func(c *Config) field { return number(&c.Settings.ClaimsPerMinute, 0) }},
+		{key: "mode", flag: "mode", help: "admission: enforce, shadow or paused", field: func(c *Config) field { return choice(&c.Settings.Mode, "enforce", "shadow", "paused") }},
+		{key: "anonymous", flag: "anonymous", help: `what callers without a key may do: {"claims_per_hour":N,"leases":N}, or null`, field: func(c *Config) field { return anonymous(&c.Settings.Anonymous) }},
+		{key: "lease_ms", flag: "lease", help: "length of a lease where none is asked for", field: func(c *Config) field { return millis(&c.Settings.LeaseMs) }},
+		{key: "max_lease_lifetime_ms", flag: "max-lease-lifetime", help: "longest a lease can be renewed", field: func(c *Config) field { return millis(&c.Settings.MaxLeaseLifetimeMs) }},
+		{key: "durability", flag: "durability", help: "full (survives power loss) or relaxed (survives a killed process)", field: func(c *Config) field { return choice(&c.Settings.Durability, "full", "relaxed") }},
+		{key: "idle_timeout_ms", flag: "idle-timeout", help: "rest after which a namespace is passivated", field: func(c *Config) field { return millis(&c.Settings.IdleTimeoutMs) }},
+		{key: "retention_ms", flag: "retention", help: "life of idempotency records", field: func(c *Config) field { return millis(&c.Settings.RetentionMs) }},
+		{key: "verb_retention_ms", flag: "verb-retention", help: "life of verbs that have ended; 0 is for ever", field: func(c *Config) field { return millis(&c.Settings.VerbRetentionMs) }},
+	}
+}
+
+func text(p *string) field {
+	set := func(s string) error { *p = s; return nil }
+	return field{set: set, setFile: set, show: func() string { return *p }}
+}
+
+func choice(p *string, allowed ...string) field {
+	set := func(s string) error {
+		for _, a := range allowed {
+			if s == a {
+				*p = s
+				return nil
+			}
+		}
+		return fmt.Errorf("must be one of %s", strings.Join(allowed, ", "))
+	}
+	return field{set: set, setFile: set, show: func() string { return *p }}
+}
+
+func number(p *int, least int) field {
+	set := func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
+		if n < least {
+			return fmt.Errorf("must be at least %d", least)
+		}
+		*p = n
+		return nil
+	}
+	return field{set: set, setFile: set, show: func() string { return strconv.Itoa(*p) }}
+}
+
+func duration(p *time.Duration) field {
+	set := func(s string) error {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return errors.New("must be a positive duration such as 10s or 1m30s")
+		}
+		*p = d
+		return nil
+	}
+	return field{set: set, setFile: set, show: func() string { return p.String() }}
+}
+
+// millis is a duration that the file, like the HTTP interface, writes as a whole
+// number of milliseconds.
+func millis(p *int64) field {
+	set := func(s string) error {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 || d%time.Millisecond != 0 {
+			return errors.New("must be a duration in whole milliseconds, such as 500ms or 10s")
+		}
+		*p = d.Milliseconds()
+		return nil
+	}
+	setFile := func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 0 {
+			return errors.New("must be a whole number of milliseconds")
+		}
+		*p = n
+		return nil
+	}
+	return field{set: set, setFile: setFile, show: func() string { return (time.Duration(*p) * time.Millisecond).String() }}
+}
+
+// anonymous is a JSON object or null.
+func anonymous(p **api.AnonymousQuota) field {
+	set := func(s string) error {
+		var q *api.AnonymousQuota
+		d := json.NewDecoder(strings.NewReader(s))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&q); err != nil || d.More() {
+			return errors.New(`must be {"claims_per_hour":N,"leases":N} or null`)
+		}
+		*p = q
+		return nil
+	}
+	show := func() string {
+		document, err := json.Marshal(*p)
+		if err != nil {
+			return err.Error()
+		}
+		return string(document)
+	}
+	return field{set: set, setFile: set, show: show}
+}

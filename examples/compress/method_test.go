@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestInstalledMethodsMakeUpForMissingPrograms(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ programs, want string }{
+		{"gzip bzip2 xz zstd", "gzip -9, bzip2 -9, xz -6, zstd -19"},
+		{"gzip bzip2 zstd", "gzip -9, bzip2 -9, zstd -19"},
+		{"gzip xz", "gzip -9, xz -6, gzip -6"},
+		{"xz", "xz -6, xz -3, xz -0"},
+	} {
+		methods, err := installedMethods(func(program string) (string, error) {
+			if slices.Contains(strings.Fields(tt.programs), program) {
+				return "/bin/" + program, nil
+			}
+			return "", exec.ErrNotFound
+		})
+		var got []string
+		for _, m := range methods {
+			got = append(got, m.String())
+		}
+		if err != nil || strings.Join(got, ", ") != tt.want {
+			t.Errorf("with %s: %v, %v, want %s", tt.programs, got, err, tt.want)
+		}
+	}
+	if _, err := installedMethods(func(string) (string, error) { return "", exec.ErrNotFound }); err == nil {
+		t.Error("no error where nothing is installed")
+	}
+}
+
+func TestChooseLetsEachMethodSitOut(t *testing.T) {
+	t.Parallel()
+	all := []method{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}}
+	var got []string
+	for n := range 5 {
+		var names string
+		for _, m := range choose(all, n) {
+			names += m.Program
+		}
+		got = append(got, names)
+	}
+	if diff := cmp.Diff(got, []string{"bcd", "acd", "abd", "abc", "bcd"}); diff != "" {
+		t.Errorf("chosen (-got +want):\n%s", diff)
+	}
+}
+
+func TestEveryInstalledMethodRestores(t *testing.T) {
+	t.Parallel()
+	methods, err := installedMethods(exec.LookPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range methods {
+		for _, text := range []string{"", originalText, strings.Repeat("\x00\xff", 100_000)} {
+			packed := pack(t, m, text)
+			if again := pack(t, m, text); !bytes.Equal(again, packed) {
+				t.Errorf("%s of %d bytes differs the second time", m, len(text))
+			}
+			got, err := m.decompress(t.Context(), bytes.NewReader(packed))
+			if err != nil || string(got) != text {
+				t.Errorf("%s of %d bytes: restored %d, %v", m, len(text), len(got), err)
+			}
+		}
+	}
+}
+
+func TestAttemptTakesItsMethodFromTheBrief(t *testing.T) {
+	t.Parallel()
+	m := installed(t)
+	document, err := json.Marshal(brief{Methods: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attempt, want := range map[string]method{"1": m[0], "2": m[1], "3": m[2]} {
+		env := map[string]string{"SKERRY_BRIEF": string(document), "SKERRY_ATTEMPT": attempt}
+		var out bytes.Buffer
+		err := runAttempt(t.Context(), func(name string) string { return env[name] }, strings.NewReader(originalText), &out)
+		if err != nil || !bytes.Equal(out.Bytes(), pack(t, want, originalText)) {
+			t.Errorf("attempt %s: %v; or the output is not that of %s", attempt, err, want)
+		}
+	}
+	for name, env := range map[string]map[string]string{
+		"no attempt":      {"SKERRY_BRIEF": string(document)},
+		"attempt 0":       {"SKERRY_BRIEF": string(document), "SKERRY_ATTEMPT": "0"},
+		"attempt 4":       {"SKERRY_BRIEF": string(document), "SKERRY_ATTEMPT": "4"},
+		"no brief":        {"SKERRY_ATTEMPT": "1"},
+		"another program": {"SKERRY_BRIEF": `{"methods":[{"program":"rm","level":1}]}`, "SKERRY_ATTEMPT": "1"},
+		"another level":   {"SKERRY_BRIEF": `{"methods":[{"program":"gzip","level":20}]}`, "SKERRY_ATTEMPT": "1"},
+	} {
+		var out bytes.Buffer
+		err := runAttempt(t.Context(), func(name string) string { return env[name] }, strings.NewReader(originalText), &out)
+		if !errors.Is(err, errUnfit) || out.Len() > 0 {
+			t.Errorf("%s: %v and %d bytes, want %v", name, err, out.Len(), errUnfit)
+		}
+	}
+}
