@@ -69,7 +69,7 @@ func (w *worker) serve(ctx, jobs context.Context, claim *api.Claim, sent time.Ti
 	r := report{worker: w, claim: claim, left: left}
 	o := Outcome{Claim: claim, Err: err}
 	switch {
-	case false:
+	case errors.Is(cause, ErrLeaseLost), errors.Is(cause, ErrCancelRequested):
 		o.Disposition, o.Err = DoneLost, cause
 	case err == nil:
 		r.submit(ctx, jobs, &result, &o)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -92,7 +93,7 @@ func describeFault(fault any) string {
 	if e, ok := fault.(runtime.Error); ok {
 		return e.Error()
 	}
-	return typeName(fault)
+	return fmt.Sprintf("%T", fault)
 }
 
 // pattern is the route's path as a template, for logs.

@@ -34,7 +34,6 @@ type handler struct {
 	single   string
 	audit    *slog.Logger
 	log      *slog.Logger
-	routes   []*route
 	routers  routers
 	openapi  []byte
 }
@@ -62,12 +61,12 @@ func newHandler(rt *namespace.Runtime, o Options) (*handler, error) {
 	if h.audit == nil {
 		h.audit = h.log
 	}
-	h.routes = h.table(o.Metrics)
+	routes := h.table(o.Metrics)
 	var err error
-	if h.routers, err = mount(h.routes, h.unknownRoute, h.wrongMethod); err != nil {
+	if h.routers, err = mount(routes, h.unknownRoute, h.wrongMethod); err != nil {
 		return nil, err
 	}
-	if h.openapi, err = describe(h.routes, rt.Version()); err != nil {
+	if h.openapi, err = describe(routes, rt.Version()); err != nil {
 		return nil, fmt.Errorf("describe routes: %w", err)
 	}
 	return h, nil

@@ -58,7 +58,11 @@ func (h *handler) ready(x *exchange, r *http.Request) error {
 		if e.Code.Status() == http.StatusServiceUnavailable {
 			checks["operation"] = e.Message
 		}
-		return api.Errorf(api.NamespaceUnavailable, "the node is not ready").With("checks", checks).Wrapping(err)
+		failure := api.Errorf(api.NamespaceUnavailable, "the node is not ready").With("checks", checks).Wrapping(err)
+		if stuck, ok := e.Details["stuck"]; ok {
+			failure.With("stuck", stuck)
+		}
+		return failure
 	}
 	return x.document(http.StatusOK, api.Health{Status: "ready", Version: h.rt.Version(), Checks: checks})
 }

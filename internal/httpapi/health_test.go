@@ -2,13 +2,17 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skerryhq/skerry/actors/actorstest"
 	"github.com/skerryhq/skerry/api"
+	"github.com/skerryhq/skerry/namespace"
 )
 
 func TestHealthTellsLifeFromReadiness(t *testing.T) {
@@ -53,5 +57,60 @@ func TestReadinessRunsARealOperation(t *testing.T) {
 	w.want(recorder, 503, api.NamespaceUnavailable)
 	if !strings.Contains(recorder.Body.String(), `"operation":"failed"`) {
 		t.Errorf("the check is not named: %s", recorder.Body)
+	}
+}
+
+// wedge is a command that holds up its namespace's actor.
+type wedge struct {
+	echo
+	entered, leave chan struct{}
+}
+
+func (c wedge) Next() namespace.Admitted {
+	close(c.entered)
+	<-c.leave
+	return nil
+}
+
+func (wedge) Join(own, _ namespace.Answer, _ *api.Error) namespace.Answer { return own }
+
+func TestStuckNamespaceIsNamedAndTheNodeAlive(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	clock := actorstest.NewClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	rt, err := namespace.Open(ctx, t.TempDir(), namespace.Options{Classes: []namespace.Class{probeClass()}, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := newHandler(rt, Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, rt: rt, h: h}
+	if _, err := rt.Create(ctx, "demo"); err != nil {
+		t.Fatal(err)
+	}
+	c := wedge{entered: make(chan struct{}), leave: make(chan struct{})}
+	done := make(chan error)
+	go func() {
+		_, err := rt.Namespace("demo").Do(ctx, namespace.Call{Class: "probe", Caller: namespace.Caller{Principal: "p"}, Command: c})
+		done <- err
+	}()
+	<-c.entered
+	w.want(w.do("GET", "/readyz", "none", ""), 200, "")
+	clock.Advance(time.Minute)
+	r := w.do("GET", "/readyz", "none", "")
+	w.want(r, 503, api.NamespaceUnavailable)
+	if !strings.Contains(r.Body.String(), `"stuck":["demo"]`) {
+		t.Errorf("the stuck namespace is not named: %s", r.Body)
+	}
+	w.want(w.do("GET", "/healthz", "none", ""), 200, "")
+	close(c.leave)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	w.want(w.do("GET", "/readyz", "none", ""), 200, "")
+	if err := rt.Close(); err != nil {
+		t.Error(err)
 	}
 }

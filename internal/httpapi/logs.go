@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -72,5 +71,3 @@ func (x *exchange) outcomeName() string {
 	}
 	return string(x.outcome)
 }
-
-func typeName(v any) string { return fmt.Sprintf("%T", v) }

@@ -111,7 +111,7 @@ func jobVariables(job *client.Job, dir string) []string {
 		"SKERRY_VERB_ID=" + job.Verb.ID,
 		"SKERRY_KIND=" + job.Verb.Kind,
 		"SKERRY_FENCE=" + strconv.FormatInt(job.Fence, 10),
-		"SKERRY_ATTEMPT=" + strconv.Itoa(job.Verb.Attempt),
+		"SKERRY_ATTEMPT=" + strconv.Itoa(job.Verb.AttemptCount+1),
 		"SKERRY_INPUT_DIR=" + dir,
 	}
 	if len(job.Verb.Brief) <= maxBriefVar {

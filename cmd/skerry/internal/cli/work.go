@@ -37,7 +37,8 @@ The command finds:
   standard input        the content of the input if there is exactly one; with
                         --json-input the claim as JSON, each input with the path of
                         its file; else nothing
-  SKERRY_CLAIM_ID, SKERRY_VERB_ID, SKERRY_KIND, SKERRY_FENCE, SKERRY_ATTEMPT
+  SKERRY_CLAIM_ID, SKERRY_VERB_ID, SKERRY_KIND, SKERRY_FENCE
+  SKERRY_ATTEMPT        which try of the verb this is, from 1
   SKERRY_BRIEF          the brief as JSON, unless it is larger than 64 KiB
   SKERRY_INPUT_DIR      a directory of its own with the brief in brief.json, a file
                         for each input and inputs.json that tells which is which;
