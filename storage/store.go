@@ -48,6 +48,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.MaxReaders <= 0 {
 		o.MaxReaders = 2
 	}
+	if err := stablePlans(); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
