@@ -4,26 +4,24 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
+	"os"
 )
 
-// runAttempt does the work of one verb of an attempt group: it compresses what
-// stands on standard input, the verb's only input, by the method that the brief
-// names for the attempt.
-func runAttempt(ctx context.Context, getenv func(string) string, in io.Reader, out io.Writer) error {
-	b, err := readBrief(getenv("SKERRY_BRIEF"))
+// runAttempt does the work of one verb of an attempt group: it compresses the
+// verb's only input by the method that the brief names for the attempt.
+func runAttempt(ctx context.Context, in io.Reader, out io.Writer) error {
+	c, err := readClaim(in)
 	if err != nil {
 		return err
 	}
-	n, err := strconv.Atoi(getenv("SKERRY_ATTEMPT"))
-	if err != nil {
-		return fmt.Errorf("read attempt: %w: %w", err, errUnfit)
-	}
-	m, err := b.attempt(n)
+	m, err := c.Verb.Brief.attempt(c.Verb.Attempt)
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(in)
+	if len(c.Inputs) != 1 {
+		return fmt.Errorf("compress: %d inputs, want 1: %w", len(c.Inputs), errUnfit)
+	}
+	data, err := os.ReadFile(c.Inputs[0].Path)
 	if err != nil {
 		return fmt.Errorf("read input: %w", err)
 	}

@@ -163,14 +163,15 @@ func TestAuditFindsWhatIsNotInOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "has changed"},
-		{"a wrong verdict", func(t *testing.T, b *books) {
-			var v verdict
-			if err := json.Unmarshal(b.artifacts["verdict/a@1"], &v); err != nil {
-				t.Fatal(err)
-			}
-			v.Winner = v.Alternatives[v.Winner.Attempt%attemptsPerFile]
-			b.replace(t, 3, marshal(t, v))
-		}, "the verdict is"},
+		{"another winner", func(t *testing.T, b *books) {
+			b.rewrite(t, func(v *verdict) { v.Winner = v.Alternatives[v.Winner.Attempt%attemptsPerFile] })
+		}, "the verdict chooses"},
+		{"an alternative that does not restore", func(t *testing.T, b *books) {
+			b.rewrite(t, func(v *verdict) { v.Alternatives[1].Restores = false })
+		}, "the verdict compares"},
+		{"a verdict on another file", func(t *testing.T, b *books) {
+			b.rewrite(t, func(v *verdict) { v.Original.Ref = "in/b@1" })
+		}, "the verdict is on"},
 		{"no verdict", func(t *testing.T, b *books) { b.replace(t, 3, []byte("alpha")) }, "read verdict"},
 		{"attempts that restore something else", func(t *testing.T, b *books) { spoilAttempts(t, b, "something") }, "is not the file on disk"},
 		{"attempts that restore nothing", func(t *testing.T, b *books) { spoilAttempts(t, b, "") }, "restore from packed/a/"},
@@ -193,6 +194,17 @@ func (b *books) replace(t *testing.T, n int, artifact []byte) {
 	t.Helper()
 	out := &b.receipts[n].Output
 	b.artifacts[out.Ref], out.Digest = artifact, digest(artifact)
+}
+
+// rewrite changes the verdict.
+func (b *books) rewrite(t *testing.T, change func(v *verdict)) {
+	t.Helper()
+	var v verdict
+	if err := json.Unmarshal(b.artifacts["verdict/a@1"], &v); err != nil {
+		t.Fatal(err)
+	}
+	change(&v)
+	b.replace(t, 3, marshal(t, v))
 }
 
 // spoilAttempts lets all attempts have compressed another text, or if that is

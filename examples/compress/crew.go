@@ -56,7 +56,7 @@ func (s *space) hire(ctx context.Context, n *node, skerry, self, logs, tmp strin
 		}
 		running, err := start(logs, s.name+"-"+p.principal, nil, []string{"SKERRY_KEY=" + key, "TMPDIR=" + tmp},
 			skerry, "work", "--server", n.base, "--ns", s.name, "--kind", p.kind, "-j", strconv.Itoa(p.jobs),
-			"--media-type", p.mediaType, "--", self, p.command)
+			"--json-input", "--media-type", p.mediaType, "--", self, p.command)
 		if err != nil {
 			return err
 		}

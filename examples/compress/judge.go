@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/skerryhq/skerry/api"
@@ -32,31 +31,13 @@ type alternative struct {
 	Restores bool `json:"restores"`
 }
 
-// input is an input of a claim as `skerry work` lists it for the command.
-type input struct {
-	Ref     string `json:"ref"`
-	Digest  string `json:"digest"`
-	Size    int64  `json:"size"`
-	Group   string `json:"group"`
-	Attempt int    `json:"attempt"`
-	Path    string `json:"path"`
-}
-
 // runJudge does the work of a comparison and writes its verdict.
-func runJudge(ctx context.Context, getenv func(string) string, out io.Writer) error {
-	b, err := readBrief(getenv("SKERRY_BRIEF"))
+func runJudge(ctx context.Context, in io.Reader, out io.Writer) error {
+	c, err := readClaim(in)
 	if err != nil {
 		return err
 	}
-	list, err := os.ReadFile(filepath.Join(getenv("SKERRY_INPUT_DIR"), "inputs.json"))
-	if err != nil {
-		return fmt.Errorf("list inputs: %w", err)
-	}
-	var inputs []input
-	if err := json.Unmarshal(list, &inputs); err != nil {
-		return fmt.Errorf("list inputs: %w", err)
-	}
-	v, err := judge(ctx, b, inputs)
+	v, err := judge(ctx, c.Verb.Brief, c.Inputs)
 	if err != nil {
 		return err
 	}

@@ -115,25 +115,12 @@ func TestJudgeGivesUpWhereNoAttemptCanHelp(t *testing.T) {
 	}
 }
 
-func TestRunJudgeReadsWhatTheWorkerHandsOn(t *testing.T) {
+func TestRunJudgeWritesTheVerdictOnAClaim(t *testing.T) {
 	t.Parallel()
 	m := installed(t)
 	inputs := claimInputs(t, []int64{9, 8}, pack(t, m[0], originalText), pack(t, m[1], originalText))
-	list, err := json.Marshal(inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "inputs.json"), list, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	document, err := json.Marshal(brief{Methods: m})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"SKERRY_BRIEF": string(document), "SKERRY_INPUT_DIR": dir}
 	var out bytes.Buffer
-	if err := runJudge(t.Context(), func(name string) string { return env[name] }, &out); err != nil {
+	if err := runJudge(t.Context(), claimDocument(t, 0, m, inputs), &out); err != nil {
 		t.Fatal(err)
 	}
 	var got verdict

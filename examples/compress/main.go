@@ -15,7 +15,8 @@
 //     is a verdict: the smallest alternative that restores the original.
 //
 // The work is done by processes of `skerry work`, each under its own key, which
-// run this program for every claim (as "compress attempt" and "compress judge").
+// run this program for every claim, as "compress attempt" or "compress judge", and
+// give it the claim on standard input.
 // The leases of the worker that is killed expire, and others are granted its
 // verbs under higher fences.
 //
@@ -61,10 +62,10 @@ func command(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if len(args) == 1 && args[0] == commandAttempt {
-		return work(runAttempt(ctx, os.Getenv, os.Stdin, os.Stdout))
+		return work(runAttempt(ctx, os.Stdin, os.Stdout))
 	}
 	if len(args) == 1 && args[0] == commandJudge {
-		return work(runJudge(ctx, os.Getenv, os.Stdout))
+		return work(runJudge(ctx, os.Stdin, os.Stdout))
 	}
 	o, err := parseOptions(args)
 	if err != nil {

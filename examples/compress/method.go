@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,35 +23,11 @@ type method struct {
 // String is the method as on a command line, without the options that all share.
 func (m method) String() string { return fmt.Sprintf("%s -%d", m.Program, m.Level) }
 
-// brief is what the verbs of one file have in common: the method of each attempt,
-// the first one's first.
-type brief struct {
-	Methods []method `json:"methods"`
-}
-
-// readBrief reads the brief of a claim as `skerry work` hands it on. The programs
-// are checked against [compressors], so that a brief names a method and never a
-// command to run.
-func readBrief(document string) (brief, error) {
-	var b brief
-	if err := json.Unmarshal([]byte(document), &b); err != nil {
-		return b, fmt.Errorf("read brief: %w: %w", err, errUnfit)
-	}
-	for _, m := range b.Methods {
-		known := slices.ContainsFunc(compressors(), func(c compressor) bool { return c.program == m.Program })
-		if !known || m.Level < 0 || m.Level > 19 {
-			return b, fmt.Errorf("read brief: unknown method %q: %w", m, errUnfit)
-		}
-	}
-	return b, nil
-}
-
-// attempt is the method of an attempt, which counts from 1.
-func (b brief) attempt(n int) (method, error) {
-	if n < 1 || n > len(b.Methods) {
-		return method{}, fmt.Errorf("choose method: attempt %d of %d: %w", n, len(b.Methods), errUnfit)
-	}
-	return b.Methods[n-1], nil
+// known reports whether the method is a program and a level that the demo uses.
+func (m method) known() bool {
+	return slices.ContainsFunc(compressors(), func(c compressor) bool {
+		return c.program == m.Program && slices.Contains(c.levels[:], m.Level)
+	})
 }
 
 // compressor is a program that compresses standard input to standard output.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"os/exec"
 	"slices"
 	"strings"
@@ -71,37 +69,6 @@ func TestEveryInstalledMethodRestores(t *testing.T) {
 			if err != nil || string(got) != text {
 				t.Errorf("%s of %d bytes: restored %d, %v", m, len(text), len(got), err)
 			}
-		}
-	}
-}
-
-func TestAttemptTakesItsMethodFromTheBrief(t *testing.T) {
-	t.Parallel()
-	m := installed(t)
-	document, err := json.Marshal(brief{Methods: m})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for attempt, want := range map[string]method{"1": m[0], "2": m[1], "3": m[2]} {
-		env := map[string]string{"SKERRY_BRIEF": string(document), "SKERRY_ATTEMPT": attempt}
-		var out bytes.Buffer
-		err := runAttempt(t.Context(), func(name string) string { return env[name] }, strings.NewReader(originalText), &out)
-		if err != nil || !bytes.Equal(out.Bytes(), pack(t, want, originalText)) {
-			t.Errorf("attempt %s: %v; or the output is not that of %s", attempt, err, want)
-		}
-	}
-	for name, env := range map[string]map[string]string{
-		"no attempt":      {"SKERRY_BRIEF": string(document)},
-		"attempt 0":       {"SKERRY_BRIEF": string(document), "SKERRY_ATTEMPT": "0"},
-		"attempt 4":       {"SKERRY_BRIEF": string(document), "SKERRY_ATTEMPT": "4"},
-		"no brief":        {"SKERRY_ATTEMPT": "1"},
-		"another program": {"SKERRY_BRIEF": `{"methods":[{"program":"rm","level":1}]}`, "SKERRY_ATTEMPT": "1"},
-		"another level":   {"SKERRY_BRIEF": `{"methods":[{"program":"gzip","level":20}]}`, "SKERRY_ATTEMPT": "1"},
-	} {
-		var out bytes.Buffer
-		err := runAttempt(t.Context(), func(name string) string { return env[name] }, strings.NewReader(originalText), &out)
-		if !errors.Is(err, errUnfit) || out.Len() > 0 {
-			t.Errorf("%s: %v and %d bytes, want %v", name, err, out.Len(), errUnfit)
 		}
 	}
 }
