@@ -111,8 +111,11 @@ func jobVariables(job *client.Job, dir string) []string {
 		"SKERRY_VERB_ID=" + job.Verb.ID,
 		"SKERRY_KIND=" + job.Verb.Kind,
 		"SKERRY_FENCE=" + strconv.FormatInt(job.Fence, 10),
-		"SKERRY_ATTEMPT=" + strconv.Itoa(job.Verb.AttemptCount+1),
+		"SKERRY_TRY=" + strconv.Itoa(job.Verb.AttemptCount+1),
 		"SKERRY_INPUT_DIR=" + dir,
+	}
+	if job.Verb.Group != "" {
+		vars = append(vars, "SKERRY_GROUP="+job.Verb.Group, "SKERRY_ATTEMPT="+strconv.Itoa(job.Verb.Attempt))
 	}
 	if len(job.Verb.Brief) <= maxBriefVar {
 		vars = append(vars, "SKERRY_BRIEF="+string(job.Verb.Brief))

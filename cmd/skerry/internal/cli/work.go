@@ -38,7 +38,10 @@ The command finds:
                         --json-input the claim as JSON, each input with the path of
                         its file; else nothing
   SKERRY_CLAIM_ID, SKERRY_VERB_ID, SKERRY_KIND, SKERRY_FENCE
-  SKERRY_ATTEMPT        which try of the verb this is, from 1
+  SKERRY_TRY            which try of the verb this is, from 1
+  SKERRY_GROUP, SKERRY_ATTEMPT
+                        the attempt group, and the verb's number in it, from 1, if
+                        it is one of a group
   SKERRY_BRIEF          the brief as JSON, unless it is larger than 64 KiB
   SKERRY_INPUT_DIR      a directory of its own with the brief in brief.json, a file
                         for each input and inputs.json that tells which is which;
