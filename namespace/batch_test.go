@@ -48,6 +48,15 @@ type bulk struct {
 	spoil bool
 	// refuse makes the command be refused.
 	refuse bool
+	// arrived, if not nil, is told that the command has come to the writer's queue.
+	arrived func()
+}
+
+func (b bulk) Lane() namespace.Lane {
+	if b.arrived != nil {
+		b.arrived()
+	}
+	return namespace.LaneNormal
 }
 
 func (b bulk) Apply(t *namespace.Turn) (namespace.Answer, error) {

@@ -56,8 +56,11 @@ func (i *instance) join(p, c *call) {
 	if c.err != nil {
 		refused = api.AsError(c.err)
 	}
+	// What is stored of the first one's answer is without the second's.
+	own := p.outcome.Answer
+	own.encoded = nil
 	err := i.guard(func() {
-		p.outcome.Answer = p.Command.(Chained).Join(p.outcome.Answer, c.outcome.Answer, refused)
+		p.outcome.Answer = p.Command.(Chained).Join(own, c.outcome.Answer, refused)
 	})
 	p.outcome.Admission = c.outcome.Admission
 	i.answer(p, err)

@@ -82,6 +82,23 @@ func TestRefusedNextLeavesTheFirstDurable(t *testing.T) {
 	})
 }
 
+// With an idempotency key the first answer is stored as it is by itself. That
+// must not be what the caller is sent now.
+func TestJoinedAnswerIsSentAlsoUnderAKey(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		c := keyed("key", "body", then(put("k", 1), take("k", 0)))
+		out := w.must(c)
+		if encoded, stored := out.Answer.Encoded(); stored {
+			t.Errorf("the joined answer is sent as %s, want as %v", encoded, out.Answer.Body)
+		}
+		again := w.must(c)
+		if encoded, _ := again.Answer.Encoded(); !again.Replayed || string(encoded) != "1" {
+			t.Errorf("replay: got %s, replayed %v, want the first answer alone: 1", encoded, again.Replayed)
+		}
+	})
+}
+
 func TestReplayedAnswerCarriesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -178,6 +195,7 @@ func TestPanicOfACarryingCommandFailsItAlone(t *testing.T) {
 			w.fails(call(c), api.Internal)
 			_, err := bystander.outcome()
 			wantCode(t, err, api.NamespaceUnavailable)
+			w.recovered()
 			if out := w.must(call(put("k", 1))); out.Answer.Status != 201 {
 				t.Errorf("%s: the next command got status %d", name, out.Answer.Status)
 			}

@@ -53,11 +53,11 @@ func (n Namespace) Do(ctx context.Context, c Call) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	// Held until the answer, so that the idle timeout begins there.
+	defer pin.Release()
 	k := newCall(c)
-	i := pin.Instance()
 	pin.Tell(k)
-	pin.Release()
-	return k.await(ctx, i)
+	return k.await(ctx, pin.Instance())
 }
 
 // core carries out one of the runtime's own commands.

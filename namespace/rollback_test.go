@@ -62,6 +62,7 @@ func TestMemoryThatCannotBeReadAgainEndsTheActivation(t *testing.T) {
 		if e := wantCode(t, err, api.NamespaceUnavailable); e.RetryAfter != time.Second {
 			t.Errorf("got retry after %v, want 1s", e.RetryAfter)
 		}
+		synctest.Wait()
 		if got := len(w.items()); got != 1 {
 			t.Errorf("got %d items, want 1", got)
 		}

@@ -22,11 +22,15 @@ func TestShutdownAnswersEverybodyAndKeepsTheRows(t *testing.T) {
 		b := w.hold()
 		w.start(callAs("slot", admitted{0, put("other", 1)}))
 		synctest.Wait()
-		queued := w.start(callAs("c", take("k", 20*time.Second)))
-		looking := w.start(keyed("key", "body", take("k", 20*time.Second)))
-		committing := w.start(call(put("other", 1)))
-		chained := w.start(callAs("d", then(put("other", 1), take("k", 20*time.Second))))
-		synctest.Wait()
+		var calls []*pending
+		for _, c := range []namespace.Call{
+			callAs("c", take("k", 20*time.Second)), keyed("key", "body", take("k", 20*time.Second)),
+			call(put("other", 1)), callAs("d", then(put("other", 1), take("k", 20*time.Second))),
+		} {
+			calls = append(calls, w.start(c))
+			synctest.Wait()
+		}
+		queued, looking, committing, chained := calls[0], calls[1], calls[2], calls[3]
 		down := make(chan error, 1)
 		go func() { down <- w.runtime.Shutdown(context.Background()) }()
 		synctest.Wait()

@@ -527,3 +527,18 @@ func (w *world) key(principal string, roles ...api.Role) api.Key {
 	}
 	return k
 }
+
+// recovered waits until a namespace that has failed is open again: requests that
+// come before that are told to try again.
+func (w *world) recovered() {
+	w.t.Helper()
+	for {
+		_, err := w.try(call(act(func(*namespace.Turn) (namespace.Answer, error) { return namespace.Answer{}, nil })))
+		if err == nil {
+			return
+		}
+		if e := api.AsError(err); e.Code.Status() != 503 {
+			w.t.Fatalf("recover: %v", err)
+		}
+	}
+}

@@ -214,6 +214,8 @@ func TestWaitThatEndsIsOneEmptyClaim(t *testing.T) {
 	parked := make(chan api.Claims, 1)
 	go func() { parked <- w.claims("worker", api.ClaimSpec{Kinds: []string{"k"}, WaitMs: ptr(int64(5000))}) }()
 	w.awaitParked(1)
+	w.wake("ready/k") // for a verb that somebody else gets
+	w.awaitParked(1)
 	w.clock.Advance(5 * time.Second)
 	got := <-parked
 	if len(got.Claims) != 0 || got.Idle == nil || got.Idle.PollAfterMs != 255 {
@@ -255,6 +257,22 @@ func TestAnonymousCallersHoldNoMoreLeasesThanSet(t *testing.T) {
 	w.clock.Advance(6 * time.Second) // the first three have expired
 	if got := w.claims(namespace.Anonymous, api.ClaimSpec{Max: ptr(5)}); len(got.Claims) != 2 {
 		t.Errorf("after expiry: got %d, want 2", len(got.Claims))
+	}
+}
+
+// wake is a command that signals a topic for one claim.
+type wake string
+
+func (s wake) Apply(t *namespace.Turn) (namespace.Answer, error) {
+	t.Signal(string(s), 1)
+	return namespace.Answer{}, nil
+}
+
+func (w *world) wake(topic string) {
+	w.t.Helper()
+	call := namespace.Call{Class: "claims", Caller: namespace.Caller{Principal: "test"}, Command: wake(topic)}
+	if _, err := w.ns.Do(w.ctx(), call); err != nil {
+		w.t.Fatalf("wake: %v", err)
 	}
 }
 

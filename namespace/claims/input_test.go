@@ -186,6 +186,22 @@ func TestVerbFailsAsSoonAsAGroupFallsShort(t *testing.T) {
 	}
 }
 
+func TestVerbThatTakesAGroupTwiceFailsByEither(t *testing.T) {
+	t.Parallel()
+	for _, inputs := range []func(group string) []api.Input{
+		func(g string) []api.Input { return append(groupInput(g, 2), groupInput(g, 1)...) },
+		func(g string) []api.Input { return append(groupInput(g, 1), groupInput(g, 2)...) },
+	} {
+		w := newWorld(t)
+		g := w.group(api.VerbSpec{}, 2)
+		v := w.verb(api.VerbSpec{Kind: "c", Inputs: inputs(g.Group)})
+		w.submit("worker", w.claims("worker", api.ClaimSpec{Kinds: []string{"k"}}).Claims[0], "x")
+		w.wantState(v.ID, api.VerbBlocked)
+		w.cancel(g.Verbs[1].ID)
+		w.wantState(v.ID, api.VerbFailed)
+	}
+}
+
 func TestClaimDeliversSmallInputsInlineAndLinksLargeOnes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

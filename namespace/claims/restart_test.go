@@ -99,12 +99,12 @@ func TestRolledBackCommandsLeaveNoTrace(t *testing.T) {
 	w := newWorld(t)
 	v := w.verb(api.VerbSpec{})
 	c := w.claim("worker")
-	// A submission that fails after it has written: its file refuses the receipt.
-	w.exec(`CREATE TRIGGER no_receipt BEFORE INSERT ON claims_receipt BEGIN SELECT raise(ABORT, 'no'); END`)
+	// A submission that fails after it has written all but the end of its verb.
+	w.exec(`CREATE TRIGGER no_end BEFORE UPDATE ON claims_state WHEN NEW.state = 'succeeded' BEGIN SELECT raise(ABORT, 'no'); END`)
 	if _, err := w.as("worker").Submit(w.ctx(), c.ID, api.SubmitSpec{Fence: c.Fence, Output: text("x")}, ""); err == nil {
 		t.Fatal("submit: got no error")
 	}
-	w.exec(`DROP TRIGGER no_receipt`)
+	w.exec(`DROP TRIGGER no_end`)
 	w.wantState(v.ID, api.VerbLeased)
 	if n := w.number(`SELECT count(*) FROM claims_noun`); n != 0 {
 		t.Errorf("nouns: got %d, want 0", n)

@@ -90,6 +90,18 @@ func TestBatchMakesAllEntriesInOrder(t *testing.T) {
 			t.Errorf("artifact %d: got %s, want %s", i, v.Artifact, want)
 		}
 	}
+	for _, desc := range []bool{false, true} {
+		want := []int{1, 2, 3, 4}
+		if desc {
+			slices.Reverse(want)
+		}
+		places := collect(t, func(v api.Verb) int { return v.WaitingFor.Position }, claims.Page{Desc: desc}, func(p claims.Page) (api.Page[api.Verb], error) {
+			return w.as("x").Verbs(w.ctx(), claims.VerbFilter{}, p)
+		})
+		if !slices.Equal(places, want) {
+			t.Errorf("places, desc %v: got %v, want %v", desc, places, want)
+		}
+	}
 	_, err = w.as("p").CreateVerbs(w.ctx(), nil)
 	wantCode(t, err, api.InvalidField)
 	big := make([]api.VerbSpec, 1000)
