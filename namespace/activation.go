@@ -273,9 +273,10 @@ func (i *instance) Panicked(msg, _ any, _ []byte) {
 // Close closes the file and answers whoever is left.
 func (i *instance) Close(err error) {
 	i.closed, i.draining = true, true
-	closing := i.file.Close
-	if err != nil {
-		closing = i.file.Abort
+	closing := i.file.Abort
+	if err == nil {
+		closing = i.file.Close
+		i.reclaim()
 	}
 	i.file.SetWake(i.writer.wake())
 	if cerr := closing(); cerr != nil {
@@ -284,6 +285,21 @@ func (i *instance) Close(err error) {
 	i.self.WakeAt(i.writer.wake()) // a last commit may have moved it
 	i.answerAll(err)
 	i.runtime.passivations.Add(1)
+}
+
+// reclaim gives file space that deletions have freed back to the file system, so
+// far as that takes little time.
+func (i *instance) reclaim() {
+	const pages, steps = 256, 16
+	for range steps {
+		freed, err := i.file.Reclaim(context.Background(), pages)
+		if err != nil {
+			i.runtime.log.Warn("reclaim file space", slog.String("namespace", i.name), slog.Any("error", err))
+		}
+		if freed < pages {
+			return
+		}
+	}
 }
 
 // answerAll answers whoever is left when an activation that was closed because

@@ -302,6 +302,22 @@ func (n Namespace) Catalog(ctx context.Context) (api.Catalog, error) {
 	return doc, nil
 }
 
+// Backup writes a copy of the namespace's file, as of now, to path, which must
+// not exist. Work goes on meanwhile. Put in the place of the file of a node that
+// does not run, the copy is the namespace as it was; fencing tokens granted
+// after it was made are not known to it.
+func (n Namespace) Backup(ctx context.Context, path string) error {
+	pin, err := n.pin(ctx, "back up")
+	if err != nil {
+		return err
+	}
+	defer pin.Release()
+	if err := pin.Instance().file.Backup(ctx, path); err != nil {
+		return publicError(fmt.Errorf("back up namespace: %w", err))
+	}
+	return nil
+}
+
 // look runs f in the namespace's turn.
 func (n Namespace) look(ctx context.Context, f func(*instance)) error {
 	pin, err := n.pin(ctx, "inspect")

@@ -71,6 +71,7 @@ func TestStatsAreThoseOfTheLastTurn(t *testing.T) {
 		w.start(callAs("b", take("k", 0)))
 		synctest.Wait()
 		w.fails(callAs("c", take("k", 0)), api.RateLimited)
+		synctest.Wait() // figures are published at the end of the turn
 		s = w.stats()
 		if diff := cmp.Diff(s.Refused, map[string]int64{"pending queue full": 1}); diff != "" {
 			t.Errorf("refused (-got +want):\n%s", diff)

@@ -132,9 +132,6 @@ func (f *File) SetRelaxed(relaxed bool) { f.relaxed.Store(relaxed) }
 // it, in whole seconds, rounded down. The zero time is none.
 func (f *File) SetWake(t time.Time) { f.wake.Store(encodeWake(t)) }
 
-// CloseIdleReaders closes the read connections that no view is using.
-func (f *File) CloseIdleReaders() { f.readers.trim() }
-
 // Stats returns counters of this File since it was opened.
 func (f *File) Stats() Stats { return f.meter.read() }
 

@@ -102,7 +102,7 @@ func differ(what string, got, want []string) error {
 		one, than []string
 	}{{"+", got, want}, {"-", want, got}} {
 		n := 0
-		for _, line := range side.one {
+		for _, line := range slices.Compact(slices.Clone(side.one)) {
 			if count(side.one, line) > count(side.than, line) {
 				if n++; n <= most {
 					report = append(report, side.sign+" "+line)
