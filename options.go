@@ -55,3 +55,6 @@ type Options struct {
 // MaxActive is how many namespaces this process may have active at once when
 // want are asked for (0 means 10,000).
 func MaxActive(want int) int { return namespace.MaxActive(want) }
+
+// CheckName says what is wrong with a namespace's name, if anything.
+func CheckName(name string) error { return namespace.CheckName(name) }

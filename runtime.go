@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/skerryhq/skerry/internal/httpapi"
 	"github.com/skerryhq/skerry/namespace"
@@ -15,11 +16,13 @@ import (
 
 // Runtime is an open data directory and the namespaces in it. It is safe for
 // concurrent use. Its methods beyond those here are those of
-// [namespace.Runtime]: Create, Delete, List, Namespace, Ready, Shutdown, Close.
+// [namespace.Runtime]: Create, Delete, List, Namespace, Ready, Shutdown.
 type Runtime struct {
 	*namespace.Runtime
 	handler http.Handler
 	log     *slog.Logger
+	closing sync.Once
+	closed  chan struct{} // closed when Close begins
 }
 
 // Open opens the data directory, which is made if it is absent. A directory that
@@ -49,7 +52,14 @@ func Open(ctx context.Context, dir string, o Options) (*Runtime, error) {
 			return nil, errors.Join(fmt.Errorf("open runtime: %w", err), inner.Close())
 		}
 	}
-	return &Runtime{Runtime: inner, handler: handler, log: log}, nil
+	return &Runtime{Runtime: inner, handler: handler, log: log, closed: make(chan struct{})}, nil
+}
+
+// Close stops at once, without a drain, and ends a Serve under way. Nothing
+// acknowledged is lost. It may be called again, and beside Shutdown.
+func (r *Runtime) Close() error {
+	r.closing.Do(func() { close(r.closed) })
+	return r.Runtime.Close()
 }
 
 // Handler serves every HTTP route of the runtime. It may be mounted in any

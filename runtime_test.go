@@ -1,12 +1,15 @@
 package skerry_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -116,5 +119,65 @@ func TestServeDrainsWhenItsContextEnds(t *testing.T) {
 	_, err = rt.Namespace("acme").Authenticate(t.Context(), "x")
 	if !api.IsCode(err, api.ShuttingDown) {
 		t.Errorf("a request after the end = %v, want shutting_down", err)
+	}
+}
+
+// stuckClient has a request under way whose body does not come.
+func stuckClient(t *testing.T, address, operatorKey string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "PUT /api/v2/namespaces/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+		"Expect: 100-continue\r\nContent-Length: 10\r\n\r\n", operatorKey)
+	// It is told to go on when the server begins to read.
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("got %q, %v, want 100 Continue", line, err)
+	}
+}
+
+// serveStuck serves a runtime to one stuck client, and gives what Serve returns.
+func serveStuck(t *testing.T, timeout time.Duration) (rt *skerry.Runtime, stop func(), served <-chan error) {
+	t.Helper()
+	rt = open(t, t.TempDir(), skerry.Options{OperatorKey: "op"})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	result := make(chan error, 1)
+	go func() { result <- rt.Serve(ctx, skerry.ServeOptions{Listener: listener, ShutdownTimeout: timeout}) }()
+	stuckClient(t, listener.Addr().String(), "op")
+	return rt, stop, result
+}
+
+// A client that does not send its body keeps no node from a clean end.
+func TestDrainCutsOffAClientThatIsTooSlow(t *testing.T) {
+	t.Parallel()
+	_, stop, served := serveStuck(t, 300*time.Millisecond)
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v, want nil: everything but the client was done", err)
+	}
+}
+
+func TestCloseEndsServeAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, draining := range []bool{false, true} {
+		rt, stop, served := serveStuck(t, time.Hour)
+		if draining {
+			stop()
+		}
+		if err := rt.Close(); err != nil {
+			t.Errorf("Close while draining is %t = %v", draining, err)
+		}
+		select {
+		case <-served:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("Serve goes on after Close, while draining is %t", draining)
+		}
 	}
 }

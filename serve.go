@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/skerryhq/skerry/internal/httpapi"
@@ -30,7 +31,8 @@ type ServeOptions struct {
 // Serve serves the runtime over HTTP until ctx ends, and then drains and closes
 // it: readiness turns false, new work is refused with 503 shutting_down, parked
 // claims are answered, commits finished, files closed. It returns nil after a
-// complete drain. A Close meanwhile ends it at once.
+// complete drain; clients that then still send or receive have a third of the
+// timeout before they are cut off. A Close meanwhile ends it at once.
 func (r *Runtime) Serve(ctx context.Context, o ServeOptions) error {
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 16_384
@@ -58,6 +60,7 @@ func (r *Runtime) Serve(ctx context.Context, o ServeOptions) error {
 	running := len(servers)
 	select {
 	case <-ctx.Done():
+	case <-r.closed:
 	case failure = <-ended:
 		running--
 	}
@@ -77,18 +80,39 @@ func (r *Runtime) Serve(ctx context.Context, o ServeOptions) error {
 // told to come back rather than cut off, and then the servers.
 func (r *Runtime) drain(ctx context.Context, servers []*http.Server, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-r.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	defer watch.Wait()
 	defer cancel()
 	for _, s := range servers {
 		s.SetKeepAlivesEnabled(false)
 	}
 	err := r.Shutdown(ctx)
-	for _, s := range servers {
-		if e := s.Shutdown(ctx); e != nil {
-			err = errors.Join(err, e, s.Close())
-		}
-	}
+	err = errors.Join(err, r.disconnect(ctx, servers, timeout/3))
 	if err != nil {
 		return fmt.Errorf("shut down: %w", err)
 	}
 	return nil
+}
+
+// disconnect closes the servers. The runtime is closed already, so nothing that
+// was acknowledged or committed hangs on the requests that are left: their
+// clients are slow to send or to receive, and get only so much grace.
+func (r *Runtime) disconnect(ctx context.Context, servers []*http.Server, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	var err error
+	for _, s := range servers {
+		if s.Shutdown(ctx) != nil {
+			r.log.Info("slow clients cut off")
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
 }

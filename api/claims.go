@@ -15,8 +15,8 @@ type NounSpec struct {
 // Content is a body inline, or a URI with the digest of what lies there.
 type Content struct {
 	MediaType  string  `json:"media_type,omitempty"`
-	Body       *string `json:"body,omitempty"`
-	BodyBase64 *string `json:"body_base64,omitempty"`
+	Body       *string `json:"body,omitzero"`
+	BodyBase64 *string `json:"body_base64,omitzero"`
 	URI        string  `json:"uri,omitempty"`
 	// Digest is "sha256:" and 64 hexadecimal digits. With a body it is checked;
 	// with a URI it is taken on trust.
@@ -37,14 +37,15 @@ type Noun struct {
 	DigestTrusted bool      `json:"digest_trusted,omitzero"`
 	CreatedAt     time.Time `json:"created_at"`
 	// Body and BodyBase64 hold a small body when one noun is read.
-	Body       *string `json:"body,omitempty"`
-	BodyBase64 *string `json:"body_base64,omitempty"`
+	Body       *string `json:"body,omitzero"`
+	BodyBase64 *string `json:"body_base64,omitzero"`
 }
 
-// GroupInput takes every alternative of an attempt group as input.
+// GroupInput takes every alternative of an attempt group as input. Min is how many
+// attempts must succeed, from 1 to the size of the group; nil means 1.
 type GroupInput struct {
 	Group string `json:"group"`
-	Min   int    `json:"min,omitzero"`
+	Min   *int   `json:"min,omitempty"`
 }
 
 // VerbSpec asks for a verb, or with Attempts for a group of them.
@@ -202,8 +203,8 @@ type ClaimInput struct {
 	Digest     string  `json:"digest"`
 	MediaType  string  `json:"media_type"`
 	Size       int64   `json:"size"`
-	Body       *string `json:"body,omitempty"`
-	BodyBase64 *string `json:"body_base64,omitempty"`
+	Body       *string `json:"body,omitzero"`
+	BodyBase64 *string `json:"body_base64,omitzero"`
 	URI        string  `json:"uri,omitempty"`
 	Href       string  `json:"href,omitempty"`
 	Group      string  `json:"group,omitempty"`

@@ -33,10 +33,27 @@ func (i *Input) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '{' {
 		return errors.New("an input is a noun's key or an object with a group")
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
+	// Member by member: decoded as a whole, "Group" would pass for "group".
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
 	i.Group = new(GroupInput)
-	return d.Decode(i.Group)
+	for name, value := range members {
+		var err error
+		switch name {
+		case "group":
+			err = json.Unmarshal(value, &i.Group.Group)
+		case "min":
+			err = json.Unmarshal(value, &i.Group.Min)
+		default:
+			err = errors.New("a group as an input has no members but group and min")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MarshalJSON writes the verb or the group.

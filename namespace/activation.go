@@ -106,7 +106,9 @@ func (i *instance) load(ctx context.Context) error {
 	defaults := i.runtime.defaults
 	settings := defaults
 	var ignored []string
-	err := i.file.Write(ctx, func(tx *storage.Tx) error {
+	// On a full disk too, or nothing could be read from or ended in a namespace
+	// that was passive.
+	err := i.file.WriteIn(ctx, storage.LaneUrgent, func(tx *storage.Tx) error {
 		if err := i.readMeta(tx); err != nil {
 			return err
 		}

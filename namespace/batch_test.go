@@ -95,9 +95,13 @@ func TestLanesOrderTheCommandsOfACommit(t *testing.T) {
 		j := &journal{}
 		b := w.hold()
 		for _, c := range []namespace.Command{
-			admitted{0, j.noting("admitted 1")}, j.noting("normal 1"), laned{namespace.LaneFinish, j.noting("finish 1")},
-			laned{namespace.LaneUrgent, j.noting("urgent")}, admitted{0, j.noting("admitted 2")},
-			laned{namespace.LaneNormal, j.noting("normal 2")}, laned{namespace.LaneFinish, j.noting("finish 2")},
+			admitted{0, j.noting("admitted 1")},
+			j.noting("normal 1"),
+			laned{namespace.LaneFinish, j.noting("finish 1")},
+			laned{namespace.LaneUrgent, j.noting("urgent")},
+			admitted{0, j.noting("admitted 2")},
+			laned{namespace.LaneNormal, j.noting("normal 2")},
+			laned{namespace.LaneFinish, j.noting("finish 2")},
 		} {
 			w.start(call(c))
 			synctest.Wait()

@@ -23,6 +23,9 @@ type Caller struct {
 	// incarnation ties a caller that a key gave to the namespace that knows the
 	// key, so that it is worth nothing in a later one of the same name.
 	incarnation string
+	// key is the id of the API key that gave the caller, so that what waits under
+	// it ends when it is revoked. Empty for any other caller.
+	key string
 }
 
 // Has reports whether the caller bears one of the roles.

@@ -146,8 +146,9 @@ type Batched interface {
 	// ApplyAll carries out turns, in their order, in one savepoint. Each turn's
 	// command is [Turn.Command]; each gets its outcome by [Turn.Answer] or
 	// [Turn.Refuse]. If ApplyAll itself fails, everything is rolled back and
-	// every command is applied by itself. It is called on the first one's
-	// command also when there is only one.
+	// every command is applied by itself. A command that is alone of its type in
+	// a commit is applied by Apply; turns can still be one, if the callers of the
+	// others have gone away or their answers were replayed.
 	ApplyAll(turns []*Turn) error
 }
 

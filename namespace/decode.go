@@ -11,17 +11,22 @@ import (
 )
 
 // Decode reads a JSON document into v: one value in UTF-8, no duplicate and no
-// unknown member, nothing behind it. An empty body is {}. Its errors are
-// bad_request errors that name the place and never quote the document.
+// unknown member, nothing behind it. An empty body is {}, but null is no
+// document. Its errors are bad_request errors that name the place and never
+// quote the document.
 func Decode(body []byte, v any) error {
 	if len(body) == 0 {
 		body = []byte("{}")
 	}
-	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
-	if err == nil {
-		return nil
+	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
+		return decodeError(err)
 	}
-	return decodeError(err)
+	// The decoder takes null for the zero value of anything. Inside a document
+	// that is an absent member; a whole one would be a command nobody gave.
+	if jsontext.Value(body).Kind() == 'n' {
+		return api.Errorf(api.BadRequest, "the value at %s has the wrong type or form", orRoot(""))
+	}
+	return nil
 }
 
 func decodeError(err error) error {

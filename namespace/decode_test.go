@@ -41,6 +41,8 @@ func TestDecodeIsStrict(t *testing.T) {
 		{`{"name": "x"`, ""},
 		{`{name: "x"}`, ""},
 		{`[]`, ""},
+		{`null`, ""},
+		{" null\n", ""},
 		{`"secret"`, ""},
 	} {
 		err := namespace.Decode([]byte(tt.body), new(document))

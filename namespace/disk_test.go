@@ -59,14 +59,20 @@ func TestAnswerWaitsForTheSync(t *testing.T) {
 	const delay = 60 * time.Millisecond
 	vfs.SyncDelay(delay)
 	for _, tt := range []struct {
-		durability string
-		synced     bool
-	}{{"full", true}, {"relaxed", false}} {
-		w.patch(`{"durability": "` + tt.durability + `"}`)
+		name   string
+		change func()
+		synced bool
+	}{
+		{"by default", func() {}, true},
+		{"relaxed", func() { w.patch(`{"durability": "relaxed"}`) }, false},
+		{"relaxed, after a restart", func() { w.restart(true); w.status() }, false},
+		{"full", func() { w.patch(`{"durability": "full"}`) }, true},
+	} {
+		tt.change()
 		before, begin := vfs.Syncs(), time.Now()
 		w.must(call(put("k", 1)))
 		if took := time.Since(begin); (vfs.Syncs() > before) != tt.synced || (took >= delay) != tt.synced {
-			t.Errorf("%s: answered after %v and %d syncs; want synced %v", tt.durability, took, vfs.Syncs()-before, tt.synced)
+			t.Errorf("%s: answered after %v and %d syncs; want synced %v", tt.name, took, vfs.Syncs()-before, tt.synced)
 		}
 	}
 	vfs.SyncDelay(0)

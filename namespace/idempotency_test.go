@@ -128,6 +128,12 @@ func TestErrorFreesTheKey(t *testing.T) {
 func TestAnswerWithoutEffectIsNotStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	idle := act(func(*namespace.Turn) (namespace.Answer, error) { return namespace.Answer{NoEffect: true}, nil })
+	for range 2 {
+		if out := w.must(keyed("idle", "body", idle)); out.Replayed {
+			t.Error("an answer without effect was replayed")
+		}
+	}
 	if out := w.must(keyed("key", "body", take("k", 0))); out.Answer.Body != nothing {
 		t.Fatalf("got %v, want nothing", out.Answer.Body)
 	}
@@ -153,6 +159,27 @@ func TestRecordExpiresAndIsSwept(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		if got := w.count(`SELECT count(*) FROM ns_idempotency`); got != 0 {
 			t.Errorf("got %d records after their time, want 0", got)
+		}
+	})
+}
+
+// A record that has expired counts as none also before it was swept.
+func TestExpiredRecordIsNoneAlsoBeforeItIsSwept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, withSettings(func(s *namespace.Settings) { s.RetentionMs = 5000 }))
+		w.must(keyed("key", "body", put("k", 1)))
+		time.Sleep(4 * time.Second)
+		b := w.hold()
+		// In one commit, this comes before the sweep.
+		p := w.start(keyed("key", "another body", laned{namespace.LaneUrgent, put("k", 1)}))
+		time.Sleep(time.Second)
+		b.lift()
+		if got := p.body(); got != 2 || p.out.Replayed {
+			t.Errorf("got item %d, replayed %v; want 2, not replayed", got, p.out.Replayed)
+		}
+		synctest.Wait()
+		if out := w.must(keyed("key", "another body", put("k", 1))); !out.Replayed {
+			t.Error("the new record was swept with the old one")
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (i *instance) check(c *call) error {
 		return api.Errorf(api.NotFound, "this node has no class %q", c.Class)
 	}
 	c.turn.host = host
-	if c.Caller.incarnation != "" && c.Caller.incarnation != i.meta.incarnation {
+	if c.Caller.incarnation != "" && c.Caller.incarnation != i.meta.incarnation || !i.keys.Load().admits(c.Caller) {
 		return errUnauthorized()
 	}
 	if i.shutdown != nil && (c.admitted != nil || errors.Is(i.shutdown, errRemoved)) {
@@ -314,13 +314,19 @@ func (i *instance) abandon(c *call) {
 		c.child.gone.Store(true)
 		c = c.child
 	}
+	i.withdraw(c, errGone())
+}
+
+// withdraw answers a call with err if it waits. One that the writer has, or that
+// waits for the command it carries, goes on.
+func (i *instance) withdraw(c *call, err error) {
 	switch c.stage {
 	case stageQueued:
 		i.decide(i.gate.Cancel(i.now().UnixNano(), c.id))
-		i.answer(c, errGone())
+		i.answer(c, err)
 	case stageParked:
 		i.lot.remove(c)
-		i.answer(c, errGone())
+		i.answer(c, err)
 	case stageNew, stageLookup, stageRunning, stageChained, stageDone:
 	}
 }

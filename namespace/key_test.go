@@ -3,6 +3,8 @@ package namespace_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -73,6 +75,85 @@ func TestRevokedKeyStopsAtOnce(t *testing.T) {
 	for _, id := range []string{old.ID, "key_", "key_00000000099", "", "KEY_00000000001"} {
 		wantCode(t, w.RevokeKey(t.Context(), id), api.NotFound)
 	}
+}
+
+// under is a command of the depot by whom the key names.
+func (w *world) under(key api.Key, c namespace.Command) namespace.Call {
+	w.t.Helper()
+	caller, err := w.Authenticate(w.t.Context(), key.Secret)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return namespace.Call{Class: "depot", Caller: caller, Command: c}
+}
+
+// What waits under a revoked key is not granted to it later.
+func TestRevocationEndsWhatIsParkedUnderTheKey(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		old, rotated := w.key("p"), w.key("p")
+		late := []namespace.Call{w.under(old, take("k", 0)), w.under(old, put("k", 1))}
+		parked, other := w.start(w.under(old, take("k", time.Minute))), w.start(w.under(rotated, take("k", time.Minute)))
+		synctest.Wait()
+		if err := w.RevokeKey(t.Context(), old.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err := parked.outcome()
+		wantCode(t, err, api.Unauthorized)
+		// A request that was let in just before is too late as well.
+		for _, c := range late {
+			w.fails(c, api.Unauthorized)
+		}
+		w.must(call(put("k", 1)))
+		if got := other.body(); got != 1 {
+			t.Errorf("got item %d under the other key, want 1", got)
+		}
+	})
+}
+
+func TestRevocationEndsWhatWaitsInAdmissionUnderTheKey(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := oneSlot(t, func(*namespace.Settings) {})
+		key := w.key("p")
+		waits := w.under(key, take("k", 0))
+		var queued *pending
+		free := w.occupy(
+			func() *pending { queued = w.start(waits); return queued },
+			func() *pending {
+				go func() {
+					if err := w.RevokeKey(t.Context(), key.ID); err != nil {
+						t.Error(err)
+					}
+				}()
+				return nil
+			},
+		)
+		if s := w.status(); s.Pending != 0 {
+			t.Errorf("got %d pending, want none", s.Pending)
+		}
+		_, err := queued.outcome()
+		wantCode(t, err, api.Unauthorized)
+		free()
+	})
+}
+
+func TestRevocationLeavesAWatchingReadNothingToSee(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		key := w.key("p")
+		caller := w.under(key, nil).Caller
+		ended := make(chan error, 1)
+		go func() {
+			_, err := w.Read(t.Context(), "depot", caller, following{"s", 0, time.Minute})
+			ended <- err
+		}()
+		synctest.Wait()
+		if err := w.RevokeKey(t.Context(), key.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.must(call(appendTo("s", "secret")))
+		wantCode(t, <-ended, api.Unauthorized)
+	})
 }
 
 func TestPrincipalStaysInItsTenant(t *testing.T) {

@@ -24,6 +24,11 @@ const secretPrefix = "skerry_"
 type keyring struct {
 	mu     sync.RWMutex
 	byHash map[[32]byte]api.Key
+	byID   map[string][32]byte
+}
+
+func newKeyring() *keyring {
+	return &keyring{byHash: map[[32]byte]api.Key{}, byID: map[string][32]byte{}}
 }
 
 // find gives the key with the secret.
@@ -38,17 +43,25 @@ func (k *keyring) find(secret string) (api.Key, bool) {
 func (k *keyring) add(hash [32]byte, key api.Key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.byHash[hash] = key
+	k.byHash[hash], k.byID[key.ID] = key, hash
 }
 
 func (k *keyring) revoke(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for hash, key := range k.byHash {
-		if key.ID == id {
-			delete(k.byHash, hash)
-		}
+	delete(k.byHash, k.byID[id])
+	delete(k.byID, id)
+}
+
+// admits reports that the caller's key, if one gave it, has not been revoked.
+func (k *keyring) admits(c Caller) bool {
+	if c.key == "" {
+		return true
 	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	_, live := k.byID[c.key]
+	return live
 }
 
 // readKeys reads the live keys of a file.
@@ -58,14 +71,14 @@ func readKeys(tx *storage.Tx) (*keyring, error) {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	defer rows.Close()
-	ring := &keyring{byHash: map[[32]byte]api.Key{}}
+	ring := newKeyring()
 	for rows.Next() {
 		var hash []byte
 		key, err := scanKey(rows, &hash)
 		if err != nil {
 			return nil, err
 		}
-		ring.byHash[[32]byte(hash)] = key
+		ring.add([32]byte(hash), key)
 	}
 	return ring, rows.Err()
 }
@@ -154,13 +167,17 @@ func (c *createKey) Apply(t *Turn) (Answer, error) {
 		roles[n] = string(r)
 	}
 	var id int64
-	_, err = t.QueryRow(sqlWriteKey, []any{c.hash[:], c.spec.Principal, c.spec.Tenant,
-		strings.Join(roles, ","), t.now.UnixMilli()}, &id)
+	_, err = t.QueryRow(sqlWriteKey, []any{
+		c.hash[:], c.spec.Principal, c.spec.Tenant,
+		strings.Join(roles, ","), t.now.UnixMilli(),
+	}, &id)
 	if err != nil {
 		return Answer{}, fmt.Errorf("store key: %w", err)
 	}
-	c.made = api.Key{ID: ID("key_", id), Principal: c.spec.Principal, Tenant: c.spec.Tenant,
-		Roles: c.spec.Roles, CreatedAt: t.now}
+	c.made = api.Key{
+		ID: ID("key_", id), Principal: c.spec.Principal, Tenant: c.spec.Tenant,
+		Roles: c.spec.Roles, CreatedAt: t.now,
+	}
 	shown := c.made
 	shown.Secret = c.secret
 	return Answer{Status: 201, Body: shown}, nil
@@ -187,5 +204,13 @@ func (c revokeKey) Apply(t *Turn) (Answer, error) {
 	return Answer{Body: api.Revoked{ID: c.id, Revoked: true}}, nil
 }
 
-// turned shuts the key out.
-func (c revokeKey) turned(i *instance) { i.keys.Load().revoke(c.id) }
+// turned shuts the key out, and what waits under it: nothing is granted to a key
+// once its revocation has been answered.
+func (c revokeKey) turned(i *instance) {
+	i.keys.Load().revoke(c.id)
+	for k := range i.live {
+		if k.Caller.key == c.id {
+			i.withdraw(k, errUnauthorized())
+		}
+	}
+}

@@ -37,8 +37,8 @@ func TestPausedRefusesWhatWaitsAndWhatIsParked(t *testing.T) {
 		if s.Mode != "paused" || s.Parked != 0 || s.InFlight != 0 || s.Pending != 0 {
 			t.Errorf("got %+v, want nobody in a paused namespace", s)
 		}
-		if diff := cmp.Diff(s.Refused, map[string]int64{"paused": 2}); diff != "" {
-			t.Errorf("refused by admission (-got +want):\n%s", diff)
+		if diff := cmp.Diff(s.Refused, map[string]int64{"paused": 4}); diff != "" {
+			t.Errorf("refused, two of them parked (-got +want):\n%s", diff)
 		}
 		w.patch(`{"mode": "enforce"}`)
 		if got := w.start(call(take("k", 0))).body(); got != 1 {

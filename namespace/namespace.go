@@ -87,6 +87,9 @@ func (n Namespace) Read(ctx context.Context, class string, caller Caller, q Quer
 }
 
 func (i *instance) read(ctx context.Context, class string, caller Caller, q Query) (Answer, error) {
+	if !i.keys.Load().admits(caller) {
+		return Answer{}, errUnauthorized()
+	}
 	var answer Answer
 	err := i.file.View(ctx, func(tx *storage.Tx) (err error) {
 		v := i.view(tx, class, caller)
@@ -150,7 +153,7 @@ func (n Namespace) Authenticate(ctx context.Context, secret string) (Caller, err
 	if !ok {
 		return Caller{}, errUnauthorized()
 	}
-	return Caller{Principal: key.Principal, Tenant: key.Tenant, Roles: key.Roles, incarnation: i.meta.incarnation}, nil
+	return Caller{Principal: key.Principal, Tenant: key.Tenant, Roles: key.Roles, incarnation: i.meta.incarnation, key: key.ID}, nil
 }
 
 // CreateKey makes an API key. The answer is the only place where its secret ever

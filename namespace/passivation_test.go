@@ -78,6 +78,24 @@ func TestEvictionAnswersWhoWaits(t *testing.T) {
 	})
 }
 
+func TestNobodyIsParkedInANamespaceThatDrains(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, func(o *namespace.Options) { o.MaxActive = 1 })
+		w.create("b")
+		b := w.hold()
+		p := w.start(call(take("k", 30*time.Second)))
+		synctest.Wait()
+		if _, err := w.runtime.Namespace("b").Do(t.Context(), call(put("k", 1))); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // a drains
+		b.lift()
+		if got := p.body(); got != nothing || p.took != 0 {
+			t.Errorf("got %d after %v, want nothing at once", got, p.took)
+		}
+	})
+}
+
 func TestEvictionFinishesWhatWaitsInAdmission(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, func(o *namespace.Options) { o.MaxActive = 1 }, withSettings(func(s *namespace.Settings) {

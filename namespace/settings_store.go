@@ -50,7 +50,7 @@ func (s Settings) With(defaults Settings, patch map[string]json.RawMessage) (Set
 	// at the next activation anyway.
 	_, max := patch["claim_max_concurrency"]
 	_, initial := patch["claim_initial_concurrency"]
-	if max && !initial {
+	if max && !initial && s.ClaimMaxConcurrency > 0 {
 		s.ClaimInitialConcurrency = min(s.ClaimInitialConcurrency, s.ClaimMaxConcurrency)
 	}
 	return s, s.Validate()
@@ -175,13 +175,15 @@ type patchSettings struct {
 	next     Settings
 }
 
-// Apply checks the whole before it stores any.
+// Apply checks the whole before it stores any. In force is then what the file
+// gives, as after the next activation: the settings of before may hold a value
+// that only followed from one that the patch replaces.
 func (c *patchSettings) Apply(t *Turn) (Answer, error) {
 	current, _, err := readSettings(t.tx, c.defaults)
 	if err != nil {
 		return Answer{}, err
 	}
-	if c.next, err = current.With(c.defaults, c.patch); err != nil {
+	if _, err = current.With(c.defaults, c.patch); err != nil {
 		return Answer{}, err
 	}
 	for name, value := range c.patch {
@@ -194,7 +196,8 @@ func (c *patchSettings) Apply(t *Turn) (Answer, error) {
 			return Answer{}, fmt.Errorf("store setting: %w", err)
 		}
 	}
-	return Answer{}, nil
+	c.next, _, err = readSettings(t.tx, c.defaults)
+	return Answer{}, err
 }
 
 // turned puts the settings into force.
@@ -216,6 +219,7 @@ func (i *instance) configure(s Settings) {
 	}
 	if mode == admission.Pause {
 		for _, c := range i.lot.drain() {
+			i.tally.refused[admission.Paused.String()]++
 			i.answer(c, refusal(admission.Paused, pausedRetry))
 		}
 	}

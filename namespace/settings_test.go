@@ -47,6 +47,8 @@ func TestBadPatchNamesTheSettingAndChangesNothing(t *testing.T) {
 		{`{"lease_ms": 99}`, "lease_ms"},
 		{`{"lease_ms": 5000, "claim_initial_concurrency": 0}`, "claim_initial_concurrency"},
 		{`{"claim_initial_concurrency": 2000}`, "claim_initial_concurrency"},
+		{`{"claim_max_concurrency": 0}`, "claim_max_concurrency"},
+		{`{"claim_max_concurrency": -1}`, "claim_max_concurrency"},
 		{`{"claim_max_concurrency": 10, "claim_initial_concurrency": 11}`, "claim_initial_concurrency"},
 		{`{"claim_max_pending": -1}`, "claim_max_pending"},
 		{`{"claim_target_ms": 0}`, "claim_target_ms"},
@@ -126,6 +128,23 @@ func TestLowerMaximumClampsTheLimitAtOnce(t *testing.T) {
 			t.Errorf("got concurrency %d after another restart, want 4", got.Concurrency)
 		}
 	})
+}
+
+// A value that only followed from another goes when that one does.
+func TestInitialConcurrencyThatALowMaximumClampedReturnsWithTheMaximum(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tt := range []struct{ patch, want string }{
+		{`{"claim_max_concurrency": 8}`, "8"},
+		{`{"claim_max_concurrency": 100}`, "32"},
+		{`{"claim_max_concurrency": 4}`, "4"},
+		{`{"lease_ms": 5000}`, "4"},
+		{`{"claim_max_concurrency": null}`, "32"},
+	} {
+		if got := string(w.patch(tt.patch).Settings["claim_initial_concurrency"]); got != tt.want {
+			t.Errorf("after %s: got initial concurrency %s, want %s", tt.patch, got, tt.want)
+		}
+	}
 }
 
 func TestStoredSettingThatThisBuildDoesNotKnowIsIgnoredAlone(t *testing.T) {

@@ -168,6 +168,7 @@ func TestStuckActorMakesTheNodeUnready(t *testing.T) {
 		if got := p.body(); got != 1 {
 			t.Errorf("got item %d, want 1", got)
 		}
+		synctest.Wait() // the turn is over a little later than its answer
 		if err := w.runtime.Ready(t.Context()); err != nil {
 			t.Errorf("afterwards: got %v", err)
 		}

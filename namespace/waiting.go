@@ -9,7 +9,7 @@ import (
 // mayPark reports whether a command that found nothing should wait for work.
 func (i *instance) mayPark(c *call) bool {
 	return c.wait > 0 && !i.draining && i.gate.Mode() != admission.Pause &&
-		!c.gone.Load() && i.now().Before(c.arrived.Add(c.wait))
+		!c.gone.Load() && i.keys.Load().admits(c.Caller) && i.now().Before(c.arrived.Add(c.wait))
 }
 
 // park puts a command that found nothing aside until there is work for it, or

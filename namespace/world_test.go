@@ -4,154 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
-	"testing/fstest"
-	"testing/synctest"
 	"time"
 
 	"github.com/skerryhq/skerry/api"
 	"github.com/skerryhq/skerry/namespace"
 )
-
-// act is a command that does what a test says.
-type act func(t *namespace.Turn) (namespace.Answer, error)
-
-func (a act) Apply(t *namespace.Turn) (namespace.Answer, error) { return a(t) }
-
-// admitted is a command that passes admission and may be parked.
-type admitted struct {
-	wait time.Duration
-	act
-}
-
-func (a admitted) Wait() time.Duration { return a.wait }
-
-// laned is a command with a lane of its own.
-type laned struct {
-	lane namespace.Lane
-	act
-}
-
-func (l laned) Lane() namespace.Lane { return l.lane }
-
-// ask is a query that does what a test says.
-type ask func(ctx context.Context, v *namespace.View) (namespace.Answer, error)
-
-func (a ask) Read(ctx context.Context, v *namespace.View) (namespace.Answer, error) { return a(ctx, v) }
-
-// memory is the memory of the class depot, with the powers that a test gives it.
-type memory struct{ powers *powers }
-
-type powers struct {
-	activate, alarm func(*namespace.Turn) error
-	rolledBack      func(*namespace.View) error
-}
-
-func (m *memory) Activate(t *namespace.Turn) error {
-	if m.powers.activate == nil {
-		return nil
-	}
-	return m.powers.activate(t)
-}
-
-func (m *memory) Alarm(t *namespace.Turn) error {
-	if m.powers.alarm == nil {
-		return nil
-	}
-	return m.powers.alarm(t)
-}
-
-func (m *memory) RolledBack(v *namespace.View) error {
-	if m.powers.rolledBack == nil {
-		return nil
-	}
-	return m.powers.rolledBack(v)
-}
-
-// depot is the class of these tests: items of some kind, which are put in and
-// taken out, oldest first.
-func depot(p *powers) namespace.Class {
-	if p == nil {
-		p = &powers{}
-	}
-	return namespace.Class{
-		Name: "depot",
-		Migrations: fstest.MapFS{"001_depot.sql": {Data: []byte(`CREATE TABLE depot_item (
-			id INTEGER PRIMARY KEY, kind TEXT NOT NULL, holder TEXT, fence INTEGER) STRICT;`)}},
-		New:    func() any { return &memory{p} },
-		Limits: map[string]int64{"items": 7},
-	}
-}
-
-// put stores n items, tells of them, and answers with the number of the last.
-func put(kind string, n int) act {
-	return func(t *namespace.Turn) (namespace.Answer, error) {
-		var id int64
-		for range n {
-			if _, err := t.QueryRow(`INSERT INTO depot_item (kind) VALUES (?) RETURNING id`, []any{kind}, &id); err != nil {
-				return namespace.Answer{}, err
-			}
-		}
-		t.Signal(kind, n)
-		return namespace.Answer{Status: 201, Body: id}, nil
-	}
-}
-
-// nothing is what take answers if there was nothing.
-const nothing = int64(-1)
-
-// take takes the oldest item of a kind and answers with its number, or waits
-// for one.
-func take(kind string, wait time.Duration) admitted {
-	return admitted{wait, func(t *namespace.Turn) (namespace.Answer, error) {
-		var id int64
-		found, err := t.QueryRow(`SELECT id FROM depot_item WHERE kind = ? AND holder IS NULL ORDER BY id LIMIT 1`, []any{kind}, &id)
-		if err != nil {
-			return namespace.Answer{}, err
-		}
-		if !found {
-			t.Park(kind)
-			return namespace.Answer{Body: nothing, NoEffect: true}, nil
-		}
-		fence, err := t.Fence()
-		if err != nil {
-			return namespace.Answer{}, err
-		}
-		_, err = t.Exec(`UPDATE depot_item SET holder = ?, fence = ? WHERE id = ?`, t.Caller().Principal, fence, id)
-		return namespace.Answer{Body: id}, err
-	}}
-}
-
-// item is a row of the depot.
-type item struct {
-	ID     int64
-	Kind   string
-	Holder string
-	Fence  int64
-}
-
-func items(v *namespace.View) ([]item, error) {
-	rows, err := v.Query(`SELECT id, kind, coalesce(holder, ''), coalesce(fence, 0) FROM depot_item ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := []item{}
-	for rows.Next() {
-		var i item
-		if err := rows.Scan(&i.ID, &i.Kind, &i.Holder, &i.Fence); err != nil {
-			return nil, err
-		}
-		all = append(all, i)
-	}
-	return all, rows.Err()
-}
 
 // world is a runtime with one namespace on real files.
 type world struct {
@@ -327,91 +187,6 @@ func (w *world) status() api.AdmissionStatus {
 	return s
 }
 
-// pending is a command under way.
-type pending struct {
-	t      testing.TB
-	done   chan struct{}
-	cancel context.CancelFunc
-	out    namespace.Outcome
-	err    error
-	took   time.Duration
-}
-
-// start carries out a command in a goroutine of its own.
-func (w *world) start(c namespace.Call) *pending {
-	ctx, cancel := context.WithCancel(context.Background())
-	w.t.Cleanup(cancel)
-	p := &pending{t: w.t, done: make(chan struct{}), cancel: cancel}
-	n, begin := w.Namespace, time.Now()
-	go func() {
-		defer close(p.done)
-		p.out, p.err = n.Do(ctx, c)
-		p.took = time.Since(begin)
-		cancel()
-	}()
-	return p
-}
-
-// outcome waits for the command.
-func (p *pending) outcome() (namespace.Outcome, error) {
-	<-p.done
-	return p.out, p.err
-}
-
-// body waits for the number that the command answers.
-func (p *pending) body() int64 {
-	p.t.Helper()
-	<-p.done
-	if p.err != nil {
-		p.t.Fatalf("command: %v", p.err)
-	}
-	n, err := namespace.Document[int64](p.out.Answer)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return n
-}
-
-// over reports whether the command has been answered.
-func (p *pending) over() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// barrier holds the namespace's writer, so that a test decides what is queued
-// behind it and goes into one commit.
-type barrier struct {
-	reached, open chan struct{}
-	enter, leave  sync.Once
-}
-
-// hold stops the writer until the barrier is lifted.
-func (w *world) hold() *barrier {
-	b := &barrier{reached: make(chan struct{}), open: make(chan struct{})}
-	w.start(call(laned{namespace.LaneUrgent, func(*namespace.Turn) (namespace.Answer, error) {
-		b.enter.Do(func() { close(b.reached) })
-		<-b.open
-		return namespace.Answer{}, nil
-	}}))
-	<-b.reached
-	w.t.Cleanup(b.lift)
-	return b
-}
-
-// lift lets the writer go on.
-func (b *barrier) lift() { b.leave.Do(func() { close(b.open) }) }
-
-// bubble runs a test in virtual time: it passes when everybody waits.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, test)
-}
-
 // count reads one number.
 func (w *world) count(sql string) int64 {
 	w.t.Helper()
@@ -462,14 +237,6 @@ func (w *world) describe() api.Namespace {
 	return doc
 }
 
-// crowd starts so many commands that those of the lane of the admitted, of those
-// that wait for the writer, do not go into the next commit.
-func (w *world) crowd() {
-	for range 128 {
-		w.start(call(act(func(*namespace.Turn) (namespace.Answer, error) { return namespace.Answer{}, nil })))
-	}
-}
-
 // active reports whether a namespace is listed, and whether it is active.
 func (w *world) active(name string) (listed, active bool) {
 	w.t.Helper()
@@ -483,36 +250,6 @@ func (w *world) active(name string) (listed, active bool) {
 		}
 	}
 	return false, false
-}
-
-// lines is a log that a test reads.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-// have reports whether some line holds all of the words.
-func (l *lines) have(words ...string) bool {
-	for line := range strings.Lines(l.String()) {
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // key makes an API key.

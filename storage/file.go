@@ -33,6 +33,7 @@ type File struct {
 	results  []error // buffer
 	lax      bool    // synchronous=NORMAL is in force
 	headWake uint32  // what the header holds
+	stuck    bool    // the last checkpoint did not work
 }
 
 func newFile(s *Store, name, path string, c *conn, o FileOptions) (*File, error) {
@@ -65,11 +66,17 @@ func (f *File) Submit(op Op) {
 	}
 }
 
-// Write runs fn as a command of [LaneNormal] and waits until it is settled.
+// Write is WriteIn with [LaneNormal].
+func (f *File) Write(ctx context.Context, fn func(*Tx) error) error {
+	return f.WriteIn(ctx, LaneNormal, fn)
+}
+
+// WriteIn runs fn as a command of the lane and waits until it is settled.
 // Cancelling ctx abandons the wait, not a commit already begun; fn does not run
 // if ctx is done before its turn.
-func (f *File) Write(ctx context.Context, fn func(*Tx) error) error {
+func (f *File) WriteIn(ctx context.Context, lane Lane, fn func(*Tx) error) error {
 	op := &call{
+		lane: lane,
 		apply: func(tx *Tx) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -87,13 +94,14 @@ func (f *File) Write(ctx context.Context, fn func(*Tx) error) error {
 	}
 }
 
-// call is the Op of Write.
+// call is the Op of WriteIn.
 type call struct {
+	lane    Lane
 	apply   func(*Tx) error
 	settled chan error
 }
 
-func (c *call) Lane() Lane         { return LaneNormal }
+func (c *call) Lane() Lane         { return c.lane }
 func (c *call) Apply(tx *Tx) error { return c.apply(tx) }
 func (c *call) Settle(err error)   { c.settled <- err }
 

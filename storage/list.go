@@ -102,11 +102,19 @@ func (s *Store) info(name string) (FileInfo, error) {
 	return info, err
 }
 
-// readHeader reads the header of a database file that is not open.
+// readHeader reads the header of a database file that is not open. It looks at
+// what is there before it opens it: opening a named pipe would wait for ever.
 func readHeader(path string) (header [headerSize]byte, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return header, classifyOS(err)
+	}
+	if !info.Mode().IsRegular() {
+		return header, fmt.Errorf("%w: it is not a regular file", ErrCorrupt)
+	}
 	file, err := os.Open(path)
 	if err != nil {
-		return header, err
+		return header, classifyOS(err)
 	}
 	_, err = file.ReadAt(header[:], 0)
 	if err = errors.Join(err, file.Close()); err != nil && !errors.Is(err, io.EOF) {

@@ -4,7 +4,8 @@ package storage
 // first when more are queued than one commit takes.
 type Lane uint8
 
-// The lanes, first to last. The first two are tried once more after a full disk.
+// The lanes, first to last. The first two may use the reserve when the disk is
+// full.
 const (
 	LaneUrgent   Lane = iota // what keeps things alive, such as heartbeats
 	LaneFinish               // what ends work: submit, fail, release, cancel

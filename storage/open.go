@@ -50,6 +50,10 @@ func (s *Store) OpenFile(ctx context.Context, name string, o FileOptions) (*File
 	}
 	defer release()
 	f, err := s.openHeld(ctx, name, o, migrations)
+	if errors.Is(err, ErrDiskFull) && !o.Create && s.reserve.give() {
+		// Even reading a file takes a little room, for the index of its WAL.
+		f, err = s.openHeld(ctx, name, o, migrations)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open file %s: %w", name, err)
 	}
@@ -69,6 +73,8 @@ func (s *Store) openHeld(ctx context.Context, name string, o FileOptions, migrat
 		return nil, ErrExist
 	case !there && !o.Create:
 		return nil, ErrNotExist
+	case o.Create && !s.reserve.held():
+		return nil, ErrDiskFull
 	}
 	var todo []migration
 	if o.Create {

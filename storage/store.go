@@ -26,6 +26,7 @@ type Store struct {
 	dir         string
 	opts        Options
 	lock        *os.File
+	reserve     *reserve
 	descriptors atomic.Int64
 
 	mu      sync.Mutex
@@ -69,6 +70,7 @@ func Open(dir string, o Options) (*Store, error) {
 		open:    make(map[string]*File),
 		held:    make(map[string]chan struct{}),
 		suspect: make(map[string]struct{}),
+		reserve: openReserve(dir, o.Logger),
 	}
 	s.descriptors.Store(1)
 	if err := errors.Join(s.clearLeftovers(), s.clearProbes()); err != nil {

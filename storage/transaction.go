@@ -11,10 +11,22 @@ import (
 func (f *File) attempt(ops []Op, results []error) error {
 	f.tx.reset()
 	err := f.begin()
+	// What is left of a full disk is for those who may use the reserve, who stand
+	// first in ops. Who writes nothing needs no room.
+	spare := !essential(ops[len(ops)-1]) && !f.store.reserve.held()
+	var before, after int64
+	if err == nil && spare {
+		before, err = f.changes()
+	}
 	for i := 0; i < len(ops) && err == nil; {
 		n := neighbours(ops[i:])
 		err = f.apply(ops[i:i+n], results[i:i+n])
 		i += n
+	}
+	if err == nil && spare {
+		if after, err = f.changes(); err == nil && after != before {
+			err = ErrDiskFull
+		}
 	}
 	if err == nil {
 		err = f.commitTx()
@@ -24,6 +36,14 @@ func (f *File) attempt(ops []Op, results []error) error {
 	}
 	f.abandon(results, err)
 	return err
+}
+
+// changes counts the rows that the writer has changed since it was opened.
+func (f *File) changes() (n int64, err error) {
+	if _, err := f.tx.QueryRow("SELECT total_changes()", nil, &n); err != nil {
+		return 0, fmt.Errorf("count changes: %w", err)
+	}
+	return n, nil
 }
 
 // begin starts a transaction that takes the write lock at once, in the mode of
@@ -175,12 +195,14 @@ func (f *File) tend() {
 	if err == nil && w.frames >= checkpointFrom && w.written < w.frames {
 		w, err = c.checkpoint("PASSIVE")
 	}
+	stuck := f.stuck
+	f.stuck = err != nil
 	switch {
 	case err == nil:
 		f.meter.wal(w.frames)
 	case fatal(err):
 		f.fail(err)
-	default:
+	case !stuck: // said once, not after every commit
 		// Without room in the main file the WAL keeps growing until there is some.
 		f.store.opts.Logger.Warn("checkpoint failed", "file", f.name, "error", err)
 	}

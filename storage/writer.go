@@ -88,20 +88,29 @@ func (f *File) commit(ops []Op) {
 
 // retry comes after a full disk. It lets the WAL start over and tries once more
 // the commands that keep things alive or end work: they need little room, and
-// ending work is what makes room. They stand first in ops.
+// ending work is what makes room. If there is not even that, they get the
+// reserve. They stand first in ops.
 func (f *File) retry(ops []Op, results []error) error {
-	if err := f.tx.conn.makeRoom(); fatal(err) {
-		return err
-	}
 	n := 0
-	for n < len(ops) && ops[n].Lane() <= LaneFinish {
+	for n < len(ops) && essential(ops[n]) {
 		n++
 	}
-	if n == 0 {
-		return ErrDiskFull
+	for {
+		if err := f.tx.conn.makeRoom(); fatal(err) {
+			return err
+		}
+		if n == 0 {
+			return ErrDiskFull
+		}
+		err := f.attempt(ops[:n], results[:n])
+		if !errors.Is(err, ErrDiskFull) || !f.store.reserve.give() {
+			return err
+		}
 	}
-	return f.attempt(ops[:n], results[:n])
 }
+
+// essential reports whether op may use the reserve.
+func essential(op Op) bool { return op.Lane() <= LaneFinish }
 
 // now returns the time if commits are to be measured.
 func (f *File) now() time.Time {

@@ -88,7 +88,7 @@ func plant(t *testing.T, producer *client.Client) string {
 		}
 	}
 	v, err := producer.CreateVerb(t.Context(), api.VerbSpec{
-		Kind: "compare", Artifact: "out/best", Inputs: []api.Input{{Group: &api.GroupInput{Group: first.Group, Min: 64}}},
+		Kind: "compare", Artifact: "out/best", Inputs: []api.Input{{Group: &api.GroupInput{Group: first.Group, Min: new(64)}}},
 	})
 	if err != nil {
 		t.Fatal(err)

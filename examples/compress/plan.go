@@ -95,7 +95,7 @@ func (s *space) planAttempts(ctx context.Context, files []*source) (groups []str
 func (s *space) planComparisons(ctx context.Context, files []*source, groups []string) error {
 	var specs []api.VerbSpec
 	for i, f := range files {
-		group := &api.GroupInput{Group: groups[i], Min: leastAlternatives}
+		group := &api.GroupInput{Group: groups[i], Min: new(leastAlternatives)}
 		spec, err := f.verb(kindCompare, f.verdictKey(), api.Input{Key: f.inputKey()}, api.Input{Group: group})
 		if err != nil {
 			return err

@@ -35,13 +35,18 @@ func (x *exchange) boundBody(r *http.Request) {
 	}
 }
 
-// hurryBody shortens that time when the request has failed before its body was
-// read.
-func (x *exchange) hurryBody() {
-	if x.unread {
-		x.unread = false
-		x.readBy(discardTimeout)
+// discardUnread reads on when the request has failed before its body was read.
+// The client may be in the middle of it, with a key that has been revoked, say.
+func (x *exchange) discardUnread(r *http.Request) {
+	if !x.unread {
+		return
 	}
+	x.unread = false
+	limit := int64(defaultMaxBody)
+	if x.route != nil {
+		limit = max(limit, x.route.maxBody)
+	}
+	x.discardBody(r, limit)
 }
 
 // readBy makes reads of the connection fail after d.
@@ -100,21 +105,28 @@ func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// refuseBody makes the error for a body over its limit and discards the body, in
-// bounds. If there is more, the connection is of no use afterwards.
+// discardBody reads what is left of a body, up to twice the limit and within
+// discardTimeout. If there is more, the connection is of no use afterwards.
+func (x *exchange) discardBody(r *http.Request, limit int64) {
+	x.readBy(discardTimeout)
+	// A client that waits to be told to go on has sent nothing, and reading
+	// would tell it to.
+	if r.Body == nil || strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+		return
+	}
+	if _, err := io.CopyN(io.Discard, r.Body, 2*limit); err != io.EOF {
+		x.Header().Set("Connection", "close")
+	}
+}
+
+// refuseBody makes the error for a body over its limit, after discarding the
+// body.
 func (x *exchange) refuseBody(r *http.Request, limit int64) error {
 	var actual any = r.ContentLength
 	if r.ContentLength < 0 {
 		actual = fmt.Sprintf("more than %d", limit)
 	}
-	// A client that waits to be told to go on has sent nothing, and reading
-	// would tell it to.
-	if !strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
-		x.readBy(discardTimeout)
-		if _, err := io.CopyN(io.Discard, r.Body, 2*limit); err != io.EOF {
-			x.Header().Set("Connection", "close")
-		}
-	}
+	x.discardBody(r, limit)
 	return api.Errorf(api.BodyTooLarge, "the body is over the limit of %d bytes", limit).
 		With("limit", limit).With("actual", actual)
 }

@@ -91,6 +91,36 @@ func TestBodyOverItsLimitIsAnsweredToAClientThatWritesFirst(t *testing.T) {
 	}
 }
 
+// A client that is refused before its body was read sees the answer, whether or
+// not it writes all before it reads, and can go on.
+func TestRefusedRequestLeavesItsConnectionFitForTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	address := w.serve()
+	for path, status := range map[string]int{notesPath: 401, "/ns/demo/nothing": 404, "/healthz": 405, "/ns/A/x": 400} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", path, 1<<20)
+		if _, err := conn.Write(make([]byte, 1<<20)); err != nil {
+			t.Fatalf("%s: write body: %v", path, err)
+		}
+		io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		from := bufio.NewReader(conn)
+		for _, want := range []int{status, 200} {
+			r, err := http.ReadResponse(from, nil)
+			if err != nil {
+				t.Fatalf("%s: no answer where %d is due: %v", path, want, err)
+			}
+			if _, err := io.Copy(io.Discard, r.Body); err != nil || r.StatusCode != want {
+				t.Errorf("%s: got %d (%v), want %d", path, r.StatusCode, err, want)
+			}
+		}
+	}
+}
+
 func TestClientThatExpectsToBeToldIsNotToldToSendTooMuch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

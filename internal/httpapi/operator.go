@@ -85,7 +85,11 @@ func (h *handler) createNamespace(x *exchange, r *http.Request) error {
 	if created {
 		status = http.StatusCreated
 	}
-	return x.sendNamespace(r.Context(), status)
+	err = x.sendNamespace(r.Context(), status)
+	if api.IsCode(err, api.NotFound) {
+		return api.Errorf(api.Conflict, "the namespace was deleted meanwhile")
+	}
+	return err
 }
 
 func (h *handler) describeNamespace(x *exchange, r *http.Request) error {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,34 @@ func TestNamespaceIsMadeDescribedAndDeleted(t *testing.T) {
 		t.Errorf("deleted (-got +want):\n%s", diff)
 	}
 	w.want(w.do("GET", path, "operator", ""), 404, api.NotFound)
+}
+
+// Who makes a namespace while another deletes it is not told that there is none.
+func TestCreationBesideADeletionIsNotMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const path = "/api/v2/namespaces/fleeting"
+	var deleting sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		deleting.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					w.do("DELETE", path, "operator", "")
+				}
+			}
+		})
+	}
+	for range 40 {
+		if r := w.do("PUT", path, "operator", ""); r.Code != 201 && r.Code != 200 && r.Code != 409 {
+			t.Errorf("PUT is answered with %d: %s", r.Code, r.Body)
+		}
+	}
+	close(done)
+	deleting.Wait()
 }
 
 func TestSettingsArePatchedByTheirAdminAndTheOperator(t *testing.T) {

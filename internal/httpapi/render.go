@@ -22,7 +22,7 @@ func (x *exchange) fail(r *http.Request, err error) {
 		e = api.Errorf(api.NamespaceUnavailable, "the request was given up before it was answered")
 	}
 	x.outcome = e.Code
-	x.hurryBody()
+	x.discardUnread(r)
 	x.logFailure(r, e)
 	detail := e.Detail()
 	detail.RequestID = x.id

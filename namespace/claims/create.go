@@ -1,8 +1,10 @@
 package claims
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/skerryhq/skerry/api"
 	"github.com/skerryhq/skerry/namespace"
@@ -13,23 +15,26 @@ type createVerbs struct {
 	plans []*plan
 	// single says that the answer is that of one entry, and not of a batch.
 	single bool
+	// faults are the entries that are wrong by themselves and have no plan. They
+	// are kept until the groups can be checked, so that one error names them all.
+	faults batchFaults
 }
 
 func newCreateVerb(spec api.VerbSpec) (*createVerbs, error) {
 	p, err := planVerb(spec)
-	return &createVerbs{[]*plan{p}, true}, err
+	return &createVerbs{plans: []*plan{p}, single: true}, err
 }
 
 func newCreateVerbs(spec api.VerbBatchSpec) (*createVerbs, error) {
 	if len(spec.Verbs) == 0 {
 		return nil, api.Invalid("verbs", "verbs must not be empty")
 	}
-	total, faults := 0, batchFaults{}
+	total := 0
 	c := &createVerbs{plans: make([]*plan, len(spec.Verbs))}
 	for i, s := range spec.Verbs {
 		p, err := planVerb(s)
 		if err != nil {
-			faults.add(i, err)
+			c.faults.add(i, err)
 			total++
 			continue
 		}
@@ -41,7 +46,7 @@ func newCreateVerbs(spec api.VerbBatchSpec) (*createVerbs, error) {
 		e.Field = "verbs"
 		return nil, e.With("limit", maxBatch).With("actual", total)
 	}
-	return c, faults.err()
+	return c, nil
 }
 
 // batchFaults collects what is wrong with the entries of a batch.
@@ -57,6 +62,7 @@ func (f batchFaults) err() error {
 	if len(f) == 0 {
 		return nil
 	}
+	slices.SortFunc(f, func(a, b map[string]any) int { return cmp.Compare(a["index"].(int), b["index"].(int)) })
 	field := fmt.Sprintf("verbs[%d]", f[0]["index"])
 	return api.Invalid(field, "%d entries are wrong, so none was made", len(f)).With("errors", []map[string]any(f))
 }
@@ -101,10 +107,14 @@ func entryDocument(e api.VerbEntry) any {
 	return *e.Verb
 }
 
-// checkGroups checks the inputs that are groups against those that exist.
+// checkGroups checks the inputs that are groups against those that exist, and
+// gives one error for all entries that are wrong.
 func (c *createVerbs) checkGroups(ch *change) error {
-	faults := batchFaults{}
+	faults := slices.Clone(c.faults)
 	for i, p := range c.plans {
+		if p == nil {
+			continue
+		}
 		err := ch.checkGroups(p)
 		var refused *api.Error
 		switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skerryhq/skerry/api"
+	"github.com/skerryhq/skerry/namespace"
 	"github.com/skerryhq/skerry/namespace/claims"
 )
 
@@ -247,6 +248,23 @@ func TestClaimDeliversSmallInputsInlineAndLinksLargeOnes(t *testing.T) {
 		t.Fatalf("live claims: got %d, %v", len(page.Data), err)
 	}
 	check(page.Data[0])
+}
+
+func TestEmptyBodyIsInlineLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := w.noun("empty", "")
+	w.verb(api.VerbSpec{Inputs: keys("empty")})
+	granted := w.claims("worker", api.ClaimSpec{})
+	read, err := w.as("worker").Noun(w.ctx(), n.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, document := range map[string]any{"claim": granted, "noun": read} {
+		if got, err := namespace.Encode(document); err != nil || !strings.Contains(string(got), `"body":""`) {
+			t.Errorf("%s: got %s, %v, want an empty body", name, got, err)
+		}
+	}
 }
 
 func TestWorkerFindsItsLiveClaims(t *testing.T) {

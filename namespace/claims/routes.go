@@ -3,6 +3,8 @@ package claims
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skerryhq/skerry/api"
 	"github.com/skerryhq/skerry/namespace"
 )
@@ -169,7 +171,12 @@ func claimRoutes() []namespace.Route {
 			Method: http.MethodPost, Path: "/claims/{id}:heartbeat", Summary: "Renew a lease",
 			Roles: workers(), Anonymous: true, IgnoreIdempotencyKey: true, In: api.HeartbeatSpec{}, Out: api.Heartbeat{},
 			Command: func(r *namespace.Request) (namespace.Command, error) {
-				return decoded(r, func(s api.HeartbeatSpec) (*heartbeat, error) { return newHeartbeat(r.Path["id"], s) })
+				return decoded(r, func(s api.HeartbeatSpec) (*heartbeat, error) {
+					if err := checkFence(r, s.Fence); err != nil {
+						return nil, err
+					}
+					return newHeartbeat(r.Path["id"], s)
+				})
 			},
 		},
 		{
@@ -177,21 +184,36 @@ func claimRoutes() []namespace.Route {
 			Roles: workers(), Anonymous: true, RequireIdempotencyKey: true,
 			In: api.SubmitSpec{}, Out: api.Submitted{}, Status: http.StatusCreated,
 			Command: func(r *namespace.Request) (namespace.Command, error) {
-				return decoded(r, func(s api.SubmitSpec) (*submit, error) { return newSubmit(r.Path["id"], r.Base, s) })
+				return decoded(r, func(s api.SubmitSpec) (*submit, error) {
+					if err := checkFence(r, s.Fence); err != nil {
+						return nil, err
+					}
+					return newSubmit(r.Path["id"], r.Base, s)
+				})
 			},
 		},
 		{
 			Method: http.MethodPost, Path: "/claims/{id}:fail", Summary: "Report that the work failed, to be tried again or for good",
 			Roles: workers(), Anonymous: true, In: api.FailSpec{}, Out: api.Failed{},
 			Command: func(r *namespace.Request) (namespace.Command, error) {
-				return decoded(r, func(s api.FailSpec) (*fail, error) { return newFail(r.Path["id"], r.Base, s) })
+				return decoded(r, func(s api.FailSpec) (*fail, error) {
+					if err := checkFence(r, s.Fence); err != nil {
+						return nil, err
+					}
+					return newFail(r.Path["id"], r.Base, s)
+				})
 			},
 		},
 		{
 			Method: http.MethodPost, Path: "/claims/{id}:release", Summary: "Hand a claim back unharmed",
 			Roles: workers(), Anonymous: true, In: api.ReleaseSpec{}, Out: api.Released{},
 			Command: func(r *namespace.Request) (namespace.Command, error) {
-				return decoded(r, func(s api.ReleaseSpec) (*release, error) { return newRelease(r.Path["id"], s) })
+				return decoded(r, func(s api.ReleaseSpec) (*release, error) {
+					if err := checkFence(r, s.Fence); err != nil {
+						return nil, err
+					}
+					return newRelease(r.Path["id"], s)
+				})
 			},
 		},
 	}
@@ -233,6 +255,23 @@ func decoded[S any, C namespace.Command](r *namespace.Request, make func(S) (C, 
 		return nil, err
 	}
 	return command(make(spec))
+}
+
+// checkFence refuses a request without a fence: answered as a stale one, it would
+// look like the loss of the lease. No claim has fence 0, so only then is the body
+// looked at again.
+func checkFence(r *namespace.Request, fence int64) error {
+	if fence != 0 {
+		return nil
+	}
+	var members map[string]jsontext.Value
+	if err := r.Decode(&members); err != nil {
+		return err
+	}
+	if given := members["fence"]; given == nil || given.Kind() == 'n' {
+		return api.Invalid("fence", "the claim's fence must be given")
+	}
+	return nil
 }
 
 // command and query turn what a constructor gives into the interface, without a

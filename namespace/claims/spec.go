@@ -154,11 +154,8 @@ func checkInputs(specs []api.Input) ([]input, error) {
 		if !ok {
 			return nil, errNoGroup(field)
 		}
-		least := spec.Group.Min
-		if least == 0 {
-			least = 1
-		}
-		if err := within(field+".min", least, 1, maxGroup); err != nil {
+		least, err := optional(field+".min", spec.Group.Min, 1, 1, maxGroup)
+		if err != nil {
 			return nil, err
 		}
 		inputs[i].group, inputs[i].min = id, int64(least)

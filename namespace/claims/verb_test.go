@@ -34,6 +34,7 @@ func TestVerbSpecIsChecked(t *testing.T) {
 		"group":               {func(s *api.VerbSpec) { s.Inputs = groupInput("vg_00000000099", 1) }, "inputs[0].group", ""},
 		"no group":            {func(s *api.VerbSpec) { s.Inputs = groupInput("x", 1) }, "inputs[0].group", ""},
 		"min":                 {func(s *api.VerbSpec) { s.Inputs = groupInput(g.Group, 4) }, "inputs[0].min", ""},
+		"no min":              {func(s *api.VerbSpec) { s.Inputs = groupInput(g.Group, 0) }, "inputs[0].min", ""},
 		"negative min":        {func(s *api.VerbSpec) { s.Inputs = groupInput(g.Group, -1) }, "inputs[0].min", ""},
 		"attempts":            {func(s *api.VerbSpec) { s.Attempts = ptr(65) }, "attempts", ""},
 		"no attempts":         {func(s *api.VerbSpec) { s.Attempts = ptr(0) }, "attempts", ""},
@@ -67,6 +68,25 @@ func TestVerbSpecIsChecked(t *testing.T) {
 	}
 	if n := w.number(`SELECT count(*) FROM claims_verb`); n != 3 {
 		t.Errorf("verbs after refused batches: got %d, want the 3 of the group", n)
+	}
+}
+
+func TestRefusedBatchNamesEveryWrongEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.as("p").CreateVerbs(w.ctx(), []api.VerbSpec{
+		{Kind: "k", Artifact: "a"},
+		{Kind: "k", Artifact: "a", Inputs: groupInput("vg_00000000099", 1)},
+		{Kind: "a b", Artifact: "a"},
+		{Kind: "k", Artifact: "a", Inputs: groupInput("vg_00000000098", 1)},
+	})
+	e := wantCode(t, err, api.InvalidField)
+	var got []any
+	for _, fault := range e.Details["errors"].([]map[string]any) {
+		got = append(got, fault["index"], fault["field"])
+	}
+	if diff := cmp.Diff(got, []any{1, "inputs[0].group", 2, "kind", 3, "inputs[0].group"}); diff != "" || e.Field != "verbs[1]" {
+		t.Errorf("faults of %s (-got +want):\n%s", e.Field, diff)
 	}
 }
 
@@ -358,5 +378,5 @@ func TestVerbCanBeWatchedUntilItChanges(t *testing.T) {
 }
 
 func groupInput(group string, least int) []api.Input {
-	return []api.Input{{Group: &api.GroupInput{Group: group, Min: least}}}
+	return []api.Input{{Group: &api.GroupInput{Group: group, Min: &least}}}
 }

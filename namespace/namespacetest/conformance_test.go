@@ -132,7 +132,7 @@ func (s shelf) class() namespace.Class {
 			In: book{}, Out: book{}, Status: 201, Command: s.add,
 		}, {
 			Method: "GET", Path: "/books", Summary: "List the books", Roles: []api.Role{api.RoleWorker}, Out: map[string]any{},
-			Query: func(*namespace.Request) (namespace.Query, error) { return list{s.fault}, nil },
+			Query: func(*namespace.Request) (namespace.Query, error) { return list(s), nil },
 		}},
 	}
 	s.spoilRoutes(&c)

@@ -25,7 +25,8 @@ type Suite struct {
 	Queries []Example
 	// Volatile names the columns, as "table.column", whose values may differ from
 	// one namespace to another that has had the same commands: signed ids,
-	// fencing tokens. "ns_event.body" stands for the bodies of the class's events.
+	// fencing tokens, idempotency keys in the rows of a [namespace.Recorder].
+	// "ns_event.body" stands for the bodies of the class's events.
 	Volatile []string
 }
 

@@ -66,7 +66,7 @@ func (e *env) mendRefusal(err error, refusal *api.Error) (line string, code int)
 	case refusal.Code.Retryable():
 		return what + "; try again in " + max(refusal.RetryAfter, time.Second).String(), exitTryAgain
 	case status == 409:
-		return what + mendConflict(refusal.Code), exitConflict
+		return what + mendConflict(refusal), exitConflict
 	case status >= 500:
 		return what + "; the server's log has more under request " + oneLine(refusal.RequestID), exitError
 	}
@@ -84,8 +84,8 @@ func (e *env) mendIdentity() string {
 }
 
 // mendConflict says what a worker or producer does about a conflict.
-func mendConflict(code api.Code) string {
-	switch code {
+func mendConflict(refusal *api.Error) string {
+	switch refusal.Code {
 	case api.StaleFence:
 		return "; the verb was granted anew, this work is void"
 	case api.LeaseExpired:
@@ -93,11 +93,16 @@ func mendConflict(code api.Code) string {
 	case api.ClaimOver:
 		return "; this claim was reported on before, there is nothing left to do"
 	case api.VerbTerminal:
-		return "; the verb has ended"
+		return stateOf(refusal) + ", and stays so"
 	case api.VerbNotFailed:
-		return "; only a failed verb can be requeued"
+		return stateOf(refusal)
 	}
 	return ""
+}
+
+// stateOf is what the refusal says of the verb's state.
+func stateOf(refusal *api.Error) string {
+	return oneLine(fmt.Sprintf("; it is %v", refusal.Details["state"]))
 }
 
 // badEntries names the first bad entry of a batch that was refused.

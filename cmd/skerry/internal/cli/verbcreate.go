@@ -160,7 +160,7 @@ func parseInput(s string) (api.Input, error) {
 		if err != nil || n < 1 {
 			return api.Input{}, usage("input %q: the part behind the group's id is not a number from 1", s)
 		}
-		in.Min = n
+		in.Min = &n
 	}
 	return api.Input{Group: in}, nil
 }

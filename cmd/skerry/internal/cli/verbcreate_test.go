@@ -51,7 +51,7 @@ func TestInputsAreNounsOrGroups(t *testing.T) {
 		"in/text":        {Key: "in/text"},
 		"in/text@2":      {Key: "in/text@2"},
 		"group:vg_1":     {Group: &api.GroupInput{Group: "vg_1"}},
-		"group:vg_1:2":   {Group: &api.GroupInput{Group: "vg_1", Min: 2}},
+		"group:vg_1:2":   {Group: &api.GroupInput{Group: "vg_1", Min: new(2)}},
 		"mygroup:vg_1:2": {Key: "mygroup:vg_1:2"},
 	} {
 		got, err := parseInput(in)

@@ -136,15 +136,22 @@ func (l *Loaded) readPair(path string, pair *ast.MappingValueNode, sources map[s
 	if err := yaml.NodeToValue(pair.Value, &value); err != nil {
 		return fmt.Errorf("%s:%d: %s: not a value", path, line, key)
 	}
+	target := e.field(&l.Config)
 	written, ok := value.(string)
 	if !ok {
+		switch value.(type) {
+		case nil, []any, map[string]any:
+			if !target.document {
+				return fmt.Errorf("%s:%d: %s must be one value", path, line, key)
+			}
+		}
 		document, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %s: not a value", path, line, key)
 		}
 		written = string(document)
 	}
-	if err := e.field(&l.Config).setFile(written); err != nil {
+	if err := target.setFile(written); err != nil {
 		return fmt.Errorf("%s:%d: %s %w", path, line, key, err)
 	}
 	sources[key] = fmt.Sprintf("file %s:%d", path, line)

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/skerryhq/skerry"
 	"github.com/skerryhq/skerry/api"
 )
 
@@ -25,6 +27,9 @@ type field struct {
 	set     func(text string) error
 	setFile func(text string) error
 	show    func() string
+	// document says that the value is a JSON document, which the file may write
+	// as a mapping or null.
+	document bool
 }
 
 // env is the entry's environment variable.
@@ -33,10 +38,10 @@ func (e entry) env() string { return "SKERRY_" + strings.ToUpper(strings.Replace
 // entries is the table of all settings.
 func entries() []entry {
 	return []entry{
-		{key: "data", flag: "data", help: "data directory", field: func(c *Config) field { return text(&c.Data) }},
-		{key: "listen", flag: "listen", help: "address to serve", field: func(c *Config) field { return text(&c.Listen) }},
+		{key: "data", flag: "data", help: "data directory", field: func(c *Config) field { return required(&c.Data) }},
+		{key: "listen", flag: "listen", help: "address to serve", field: func(c *Config) field { return required(&c.Listen) }},
 		{key: "metrics_listen", flag: "metrics-listen", help: "separate address for /metrics", field: func(c *Config) field { return text(&c.MetricsListen) }},
-		{key: "namespace", flag: "namespace", help: "serve this namespace at /api/v2 too, created if absent", field: func(c *Config) field { return text(&c.Namespace) }},
+		{key: "namespace", flag: "namespace", help: "serve this namespace at /api/v2 too, created if absent", field: func(c *Config) field { return namespace(&c.Namespace) }},
 		{key: "tls_cert", flag: "tls-cert", help: "certificate file (PEM)", field: func(c *Config) field { return text(&c.TLSCert) }},
 		{key: "tls_key", flag: "tls-key", help: "private key file (PEM)", field: func(c *Config) field { return text(&c.TLSKey) }},
 		{key: "operator_key", flag: "operator-key", help: "operator's key; otherwise the one in DATA/operator.key", secret: true, field: func(c *Config) field { return text(&c.OperatorKey) }},
@@ -66,6 +71,35 @@ func entries() []entry {
 func text(p *string) field {
 	set := func(s string) error { *p = s; return nil }
 	return field{set: set, setFile: set, show: func() string { return *p }}
+}
+
+// required is text that means nothing when it is empty.
+func required(p *string) field {
+	f := text(p)
+	f.set = func(s string) error {
+		if s == "" {
+			return errors.New("must not be empty")
+		}
+		*p = s
+		return nil
+	}
+	f.setFile = f.set
+	return f
+}
+
+// namespace is a namespace's name, or nothing.
+func namespace(p *string) field {
+	f := text(p)
+	f.set = func(s string) error {
+		var bad *api.Error
+		if err := skerry.CheckName(s); s != "" && errors.As(err, &bad) {
+			return errors.New(bad.Message)
+		}
+		*p = s
+		return nil
+	}
+	f.setFile = f.set
+	return f
 }
 
 func choice(p *string, allowed ...string) field {
@@ -136,7 +170,8 @@ func anonymous(p **api.AnonymousQuota) field {
 		var q *api.AnonymousQuota
 		d := json.NewDecoder(strings.NewReader(s))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&q); err != nil || d.More() {
+		err := d.Decode(&q)
+		if _, end := d.Token(); err != nil || end != io.EOF {
 			return errors.New(`must be {"claims_per_hour":N,"leases":N} or null`)
 		}
 		*p = q
@@ -149,5 +184,5 @@ func anonymous(p **api.AnonymousQuota) field {
 		}
 		return string(document)
 	}
-	return field{set: set, setFile: set, show: show}
+	return field{set: set, setFile: set, show: show, document: true}
 }

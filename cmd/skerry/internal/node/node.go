@@ -37,9 +37,19 @@ func Open(ctx context.Context, l config.Loaded, version string, stderr io.Writer
 		n.log.Warn("environment variable ignored: no setting reads it", slog.String("variable", name))
 	}
 	if err := n.open(ctx, version); err != nil {
-		return nil, errors.Join(err, n.release())
+		return nil, plain(errors.Join(err, n.release()))
 	}
 	return n, nil
+}
+
+// plain is an error in words only. The network's and the context's errors of a
+// node are its own; with their chain, who runs the node beside commands that talk
+// to one would take them for a server that does not answer.
+func plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(err.Error())
 }
 
 func (n *Node) open(ctx context.Context, version string) error {
@@ -94,15 +104,21 @@ func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
 // Run serves until ctx ends, then drains. When hurry ends too it stops at once.
 func (n *Node) Run(ctx, hurry context.Context) error {
+	rt, closed := n.runtime, make(chan struct{})
 	stop := context.AfterFunc(hurry, func() {
-		if err := n.runtime.Close(); err != nil {
+		defer close(closed)
+		if err := rt.Close(); err != nil {
 			n.log.Error("close at once", slog.Any("error", err))
 		}
 	})
-	defer stop()
+	defer func() {
+		if !stop() {
+			<-closed
+		}
+	}()
 	n.log.Info("serving", slog.String("address", n.Addr().String()), slog.String("data", n.config.Data),
 		slog.Int("namespaces", n.runtime.NodeStats().Namespaces))
-	err := n.runtime.Serve(ctx, skerry.ServeOptions{
+	err := rt.Serve(ctx, skerry.ServeOptions{
 		Listener: n.listener, MetricsListener: n.metrics, TLS: n.tls,
 		MaxConnections: n.config.MaxConnections, ShutdownTimeout: n.config.ShutdownTimeout,
 	})
@@ -110,7 +126,7 @@ func (n *Node) Run(ctx, hurry context.Context) error {
 	if err == nil {
 		n.log.Info("stopped")
 	}
-	return errors.Join(err, n.release())
+	return plain(errors.Join(err, n.release()))
 }
 
 // release lets go of what is still held.
