@@ -48,6 +48,9 @@ type WorkerOptions struct {
 	// Observe is told of every claim that is over. It may be nil, and is called
 	// from several goroutines at once.
 	Observe func(Outcome)
+	// Delayed is told why a claim has to be sent again, each time that happens:
+	// the server does not answer, or cannot take it now. It may be nil.
+	Delayed func(error)
 }
 
 // worker is one run of Work. Its methods take two contexts: ctx is that of Work
@@ -194,6 +197,9 @@ func (w *worker) ask(ctx context.Context, n int) (*Claimed, error) {
 		}
 		if ctx.Err() != nil || hopeless(err) {
 			return nil, err
+		}
+		if w.o.Delayed != nil {
+			w.o.Delayed(err)
 		}
 		if err := sleep(ctx, w.client.sender.backoff(failed, err)); err != nil {
 			return nil, err

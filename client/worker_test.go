@@ -204,9 +204,17 @@ func TestWorkOutlastsTroubleAndStopsAtARefusal(t *testing.T) {
 			}
 			return nil
 		}
-		err := b.client(t).Work(t.Context(), WorkerOptions{Handler: echo})
+		told := 0
+		err := b.client(t).Work(t.Context(), WorkerOptions{Handler: echo, Delayed: func(err error) {
+			if told++; !api.IsCode(err, api.NamespaceUnavailable) {
+				t.Errorf("told of %v, want namespace_unavailable", err)
+			}
+		}})
 		if !api.IsCode(err, api.Unauthorized) {
 			t.Errorf("got %v, want unauthorized", err)
+		}
+		if told == 0 {
+			t.Error("nobody was told of the trouble")
 		}
 		if diff := cmp.Diff(b.logged(), []string{"submit c1 v1"}); diff != "" {
 			t.Error("-got +want", diff)

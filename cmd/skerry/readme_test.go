@@ -54,7 +54,8 @@ func tour(t *testing.T, address, dir string) string {
 		}
 		script = strings.ReplaceAll(script, r.from, r.to)
 	}
-	return script + "\nwait\n"
+	// Whatever happens, the node ends with the script.
+	return `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT` + "\n" + script
 }
 
 func freeAddress(t *testing.T) string {
@@ -96,14 +97,14 @@ func TestTourOfTheReadmeWorks(t *testing.T) {
 	shell.Dir = t.TempDir()
 	shell.Env = environment("PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"),
 		"SKERRY_LISTEN="+address, "SKERRY_SERVER=http://"+address)
-	// The node is the shell's child: both are ended by their group.
+	// The node is the shell's child: where the trap has no chance, both are
+	// ended by their group.
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
+	shell.WaitDelay = 10 * time.Second
 	var out, errs strings.Builder
 	shell.Stdout, shell.Stderr = &out, &errs
-	err = shell.Run()
-	if err != nil {
-		_ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) // the node, if it still runs
+	if err := shell.Run(); err != nil {
 		t.Fatalf("the tour ended with %v\nstandard output:\n%s\nstandard error:\n%s", err, out.String(), errs.String())
 	}
 	for _, want := range []string{

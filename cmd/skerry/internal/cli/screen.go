@@ -21,6 +21,8 @@ type screen struct {
 	status  bar
 	running int
 	count   map[client.Disposition]int
+	// delay is why claiming is held up, as last shown.
+	delay string
 }
 
 func newScreen(e *env) *screen {
@@ -34,6 +36,7 @@ func (s *screen) finished(o client.Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count[o.Disposition]++
+	s.delay = ""
 	if s.env.json {
 		_ = s.env.line(finishedJob(o))
 		return
@@ -55,6 +58,16 @@ func (s *screen) run(change int) {
 	defer s.mu.Unlock()
 	s.running += change
 	s.status.Describe(s.summary())
+}
+
+// delayed tells why no work comes, once until some does or the reason changes.
+func (s *screen) delayed(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.delay != why {
+		s.delay = why
+		s.print("still trying: " + why + "\n")
+	}
 }
 
 // stopping tells that the worker has begun to stop.

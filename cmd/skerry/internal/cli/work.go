@@ -107,5 +107,9 @@ func (e *env) work(cmd *cobra.Command, w *workFlags, args []string) error {
 	return cl.Work(cmd.Context(), client.WorkerOptions{
 		Kinds: w.kinds, Concurrency: w.jobs, Wait: w.wait, Lease: w.lease, Grace: w.grace, Force: e.force,
 		MaxJobs: maxJobs, StopWhenIdle: w.once, Recover: w.recover, Handler: r.handle, Observe: s.finished,
+		Delayed: func(err error) {
+			line, _ := e.mend(cmd, err)
+			s.delayed(line)
+		},
 	})
 }
