@@ -175,7 +175,10 @@ func TestCloseEndsServeAtOnce(t *testing.T) {
 			t.Errorf("Close while draining is %t = %v", draining, err)
 		}
 		select {
-		case <-served:
+		case err := <-served:
+			if err != nil {
+				t.Errorf("Serve = %v after Close, want nil", err)
+			}
 		case <-time.After(30 * time.Second):
 			t.Fatalf("Serve goes on after Close, while draining is %t", draining)
 		}

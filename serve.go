@@ -32,7 +32,8 @@ type ServeOptions struct {
 // it: readiness turns false, new work is refused with 503 shutting_down, parked
 // claims are answered, commits finished, files closed. It returns nil after a
 // complete drain; clients that then still send or receive have a third of the
-// timeout before they are cut off. A Close meanwhile ends it at once.
+// timeout before they are cut off. A Close meanwhile ends it at once, with nil as
+// well: what went wrong is Close's to say.
 func (r *Runtime) Serve(ctx context.Context, o ServeOptions) error {
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 16_384
@@ -94,6 +95,9 @@ func (r *Runtime) drain(ctx context.Context, servers []*http.Server, timeout tim
 		s.SetKeepAlivesEnabled(false)
 	}
 	err := r.Shutdown(ctx)
+	if errors.Is(err, context.Canceled) {
+		err = nil // a Close has taken over
+	}
 	err = errors.Join(err, r.disconnect(ctx, servers, timeout/3))
 	if err != nil {
 		return fmt.Errorf("shut down: %w", err)

@@ -41,7 +41,8 @@ func (c *Client) NounBody(ctx context.Context, ref string) (*Body, error) {
 	return &Body{Bytes: a.body, MediaType: a.header.Get("Content-Type")}, nil
 }
 
-// Nouns lists the newest version of each noun whose key begins with prefix.
+// Nouns lists every version of the nouns whose key begins with prefix, in order
+// of creation.
 func (c *Client) Nouns(ctx context.Context, prefix string, o *ListOptions) iter.Seq2[api.Noun, error] {
 	q := o.query()
 	setIf(q, "prefix", prefix)

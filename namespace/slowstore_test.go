@@ -40,24 +40,32 @@ func (w *world) limitUntil(what string, within time.Duration, wanted func(api.Ad
 			return time.Since(begin)
 		}
 		if time.Since(begin) > within {
-			w.t.Fatalf("%s: the limit is %.1f after %v, the average %v", what, s.Limit, within, s.AverageMs)
+			average := "unknown"
+			if s.AverageMs != nil {
+				average = fmt.Sprintf("%.1f ms", *s.AverageMs)
+			}
+			w.t.Fatalf("%s: the limit is %.1f after %v, the average %s", what, s.Limit, within, average)
 		}
 	}
 }
 
 // A store of 50 ms a sync against a target of 25 ms stands for one of 600 ms
-// against the 500 ms of the default settings. A wait in C takes real time.
+// against the 500 ms of the default settings. A wait in C takes real time. The
+// bounds are far off, because a machine that is busy with something else is a slow
+// store too; an idle one takes half a second for each way.
 func TestLimitFallsWithASlowStoreAndRecovers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds of real time")
 	}
-	w, vfs := onFaultyDisk(t, withSettings(func(s *namespace.Settings) { s.ClaimTargetMs = 25 }))
+	w, vfs := onFaultyDisk(t, withSettings(func(s *namespace.Settings) {
+		s.ClaimTargetMs, s.ClaimInitialConcurrency = 25, 16
+	}))
 	vfs.SyncDelay(50 * time.Millisecond)
-	end := w.load(48)
+	end := w.load(24)
 	defer end()
-	fell := w.limitUntil("slow", 4*time.Second, func(s api.AdmissionStatus) bool { return s.Limit < 8 })
+	fell := w.limitUntil("slow", 10*time.Second, func(s api.AdmissionStatus) bool { return s.Limit < 4 })
 	vfs.SyncDelay(0)
-	rose := w.limitUntil("fast again", 6*time.Second, func(s api.AdmissionStatus) bool { return s.Limit >= 16 })
+	rose := w.limitUntil("fast again", 30*time.Second, func(s api.AdmissionStatus) bool { return s.Limit >= 8 })
 	t.Logf("the limit fell to a quarter in %v and rose to half in %v", fell, rose)
 }

@@ -19,6 +19,9 @@
 //   - A file that failed (input or output error, corruption, a panic in a
 //     command) serves nothing more until it is closed and opened again, and is
 //     then written out and checked before it serves.
+//   - On a full disk what keeps things alive or ends work goes on, in room that
+//     the directory keeps in reserve; nothing else is written until there is
+//     room for the reserve again.
 //   - A file that this program cannot understand is not changed by a byte.
 //
 // Constraints must be immediate. A deferred constraint is only checked by the

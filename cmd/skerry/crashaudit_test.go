@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,7 +33,9 @@ func (l *ledger) audit(t *testing.T, url string, crowd []*actor) {
 	}
 }
 
-// auditReplays sends again what was acknowledged since the last audit.
+// auditReplays sends again what was acknowledged since the last audit. Releasing
+// or cancelling what was cancelled has no effect, so there is no stored answer,
+// but the same one comes again.
 func (l *ledger) auditReplays(t *testing.T, url string) {
 	t.Helper()
 	for _, a := range l.takeFresh() {
@@ -40,6 +43,7 @@ func (l *ledger) auditReplays(t *testing.T, url string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		replayed = replayed || strings.HasSuffix(a.request.path, ":release") || strings.HasSuffix(a.request.path, ":cancel")
 		if status != a.status || !replayed || !bytes.Equal(answer, a.answer) {
 			t.Errorf("POST %s again: %d, replayed %t, %s, want %d, true, %s", a.request.path, status, replayed, answer, a.status, a.answer)
 		}

@@ -54,8 +54,8 @@ func tour(t *testing.T, address, dir string) string {
 		}
 		script = strings.ReplaceAll(script, r.from, r.to)
 	}
-	// Whatever happens, the node ends with the script.
-	return `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT` + "\n" + script
+	// The node ends with the script, also where that does not come to its end.
+	return `trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT` + "\n" + script + "\nwait\n"
 }
 
 func freeAddress(t *testing.T) string {

@@ -20,7 +20,9 @@ const (
 )
 
 // hold finds the verb of a claim of the caller, and how the claim stands. A
-// lease whose time is over is ended here if the alarm has not done so yet, so
+// lease is held against the time at which the command came in, so that none runs
+// out in the queue to the writer. One whose time was over then is ended here if
+// the alarm has not done so yet, so
 // that a command sees the same verb before and after; if the command is refused,
 // that is undone with it. A claim of somebody else, or none, is not_found, and a
 // fence that is not the claim's own stale_fence.
@@ -36,7 +38,7 @@ func (c *change) hold(id string, fence int64) (*verb, standing, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if b.state == api.VerbLeased && b.leaseUntil <= c.now {
+	if b.state == api.VerbLeased && b.leaseUntil <= millis(c.Received()) {
 		if err := c.expire(b); err != nil {
 			return nil, 0, err
 		}
