@@ -47,8 +47,8 @@ func (d *idleDeadlines) next() (time.Time, bool) {
 	return d.agenda.next()
 }
 
-// idleRecheck bounds how long a change of an instance's IdleTimeout goes
-// unnoticed when the directory itself never passivates.
+// idleRecheck is when an instance is looked at again whose own IdleTimeout gives
+// no deadline, when the directory itself never passivates.
 const idleRecheck = time.Minute
 
 // probeIdle asks every instance that is due whether it is idle.

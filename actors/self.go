@@ -116,3 +116,11 @@ func (t *delayed) Reset(d time.Duration) bool {
 	t.self.addLocked(t)
 	return t.timer.Reset(d)
 }
+
+// IdleTimeoutChanged makes the directory ask for the instance's IdleTimeout now
+// rather than when the old one has passed. It may be called in any goroutine.
+func (s *Self) IdleTimeoutChanged() {
+	r := s.a.router
+	r.idle.postpone(s.a, r.clock.Now())
+	r.nudgeKeeper()
+}

@@ -25,8 +25,8 @@ type Outcome struct {
 	Answer Answer
 	// Replayed says that the answer is the stored one of an earlier request.
 	Replayed bool
-	// Admission is set if the command met admission, whether it was let in or
-	// not.
+	// Admission is set for a command that passes admission, whether it was let in
+	// or not. One that was replayed has waited for nothing.
 	Admission *Admission
 }
 

@@ -294,7 +294,7 @@ func (i *instance) answer(c *call, err error) {
 	i.keysBusy.leave(c)
 	c.err = publicError(err)
 	told := err == nil || api.IsCode(err, api.RateLimited) || c.parent != nil
-	if c.admitted != nil && c.outcome.Admission == nil && told && !c.outcome.Replayed {
+	if c.admitted != nil && c.outcome.Admission == nil && told {
 		c.outcome.Admission = &Admission{Wait: c.queued, Concurrency: i.gate.Concurrency()}
 	}
 	if p := c.parent; p != nil {

@@ -31,6 +31,18 @@ func TestIdleNamespaceIsPassivatedAndComesBack(t *testing.T) {
 	})
 }
 
+func TestShorterIdleTimeoutActsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, withSettings(func(s *namespace.Settings) { s.IdleTimeoutMs = time.Hour.Milliseconds() }))
+		w.patch(`{"idle_timeout_ms":1000}`)
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		if _, active := w.active("a"); active {
+			t.Error("the namespace is still active 1.1 s after its timeout became 1 s")
+		}
+	})
+}
+
 func TestWhoWaitsKeepsTheNamespaceActive(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, withSettings(func(s *namespace.Settings) { s.IdleTimeoutMs = 1000 }))

@@ -205,7 +205,10 @@ func (c *patchSettings) turned(i *instance) { i.configure(c.next) }
 
 // configure puts settings into force in the turn.
 func (i *instance) configure(s Settings) {
-	i.settings.Store(&s)
+	old := i.settings.Swap(&s)
+	if old.IdleTimeoutMs != s.IdleTimeoutMs {
+		i.self.IdleTimeoutChanged()
+	}
 	now := i.now().UnixNano()
 	decisions, err := i.gate.Reconfigure(now, s.admission())
 	if err != nil {
