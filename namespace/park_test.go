@@ -198,10 +198,10 @@ func TestManyRefusedAtOnceAreAllAnsweredAndTheirWorkIsPassedOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := oneSlot(t, func(s *namespace.Settings) { s.ClaimMaxWaitMs = 5000 })
 		calls := w.park("k", 20*time.Second, "a", "b", "c", "d")
-		var displaced *pending
+		var other *pending
 		free := w.occupy(
 			w.starting(callAs("z", take("none", 0))),
-			func() *pending { displaced = w.start(callAs("z", take("none", 0))); return displaced },
+			func() *pending { other = w.start(callAs("z", take("none", 0))); return other },
 			w.patching(`{"claim_max_wait_ms": 2000}`),
 			w.starting(call(put("k", 3))),
 			w.patching(`{"claim_max_pending": 2}`),
@@ -218,13 +218,42 @@ func TestManyRefusedAtOnceAreAllAnsweredAndTheirWorkIsPassedOn(t *testing.T) {
 			_, err := p.outcome()
 			wantCode(t, err, api.RateLimited)
 		}
-		_, err := displaced.outcome()
-		if e := wantCode(t, err, api.RateLimited); e.Reason != "fair share of waiting slots" {
-			t.Errorf("got reason %q, want fair share of waiting slots", e.Reason)
+		if s := w.status(); s.Pending != 2 || s.Parked != 1 {
+			t.Errorf("got %d pending, %d parked; want 2, 1: nobody is woken into a full queue, or displaced for it", s.Pending, s.Parked)
 		}
 		free()
 		if got := calls[3].body(); got != 1 {
 			t.Errorf("got item %d, want 1", got)
+		}
+	})
+}
+
+// Without room to wait in admission, the refusals of those who are woken together
+// must not run through everybody who is parked and leave the work lying.
+func TestWorkIsPassedOnOnlyWhereThereIsRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, withSettings(func(s *namespace.Settings) {
+			s.ClaimInitialConcurrency, s.ClaimMaxConcurrency, s.ClaimMaxPending = 1, 1, 0
+		}))
+		calls := w.park("k", 10*time.Second, "a", "b", "c", "d", "e", "f", "g", "h")
+		w.must(call(put("k", 3)))
+		synctest.Wait()
+		refused := 0
+		for _, c := range calls {
+			if c.over() {
+				if _, err := c.outcome(); err != nil {
+					refused++
+				}
+			}
+		}
+		if refused != 2 {
+			t.Errorf("%d were refused, want 2: of the three that were woken together one could start", refused)
+		}
+		if diff := cmp.Diff(w.holders(), []string{"a", "d", "e"}); diff != "" {
+			t.Errorf("holders (-got +want):\n%s", diff)
+		}
+		if s := w.status(); s.Parked != 3 {
+			t.Errorf("%d are still parked, want 3", s.Parked)
 		}
 	})
 }

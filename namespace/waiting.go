@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"slices"
 	"time"
 
 	"github.com/skerryhq/skerry/admission"
@@ -40,13 +41,22 @@ func (i *instance) wake(class string, signals []signal) {
 
 // handOn wakes others in place of commands that were woken for work and ended
 // without taking any. It comes after everything else in a turn, because whoever
-// is woken arrives at admission, and may end there likewise.
+// is woken arrives at admission, and may end there likewise. While admission has
+// no room at all it is put off: it would refuse one after another until nobody is
+// left who waits for the work. What runs then ends in a later turn.
 func (i *instance) handOn() {
-	for n := 0; n < len(i.forsaken); n++ {
+	n := 0
+	for n < len(i.forsaken) && (i.lot.size == 0 || i.roomInAdmission()) {
 		i.pass(i.forsaken[n])
+		n++
 	}
-	clear(i.forsaken)
-	i.forsaken = i.forsaken[:0]
+	i.forsaken = slices.Delete(i.forsaken, 0, n)
+}
+
+// roomInAdmission reports whether a command that arrives may start or wait.
+func (i *instance) roomInAdmission() bool {
+	return i.gate.Mode() != admission.Enforce || i.gate.InFlight() < i.gate.Concurrency() ||
+		i.gate.Pending() < i.settings.Load().ClaimMaxPending
 }
 
 // pass wakes somebody else in place of a command.
