@@ -48,6 +48,15 @@ func (e *env) operator() (*client.Operator, error) {
 	return o, nil
 }
 
+// operatorOf is operator with the namespace that the command is about.
+func (e *env) operatorOf() (o *client.Operator, name string, err error) {
+	if name, err = e.needNamespace(); err != nil {
+		return nil, "", err
+	}
+	o, err = e.operator()
+	return o, name, err
+}
+
 // operatorKeyFile reads the key that skerry serve wrote. It is for a server on
 // this machine only: the key of this node is no business of another.
 func (e *env) operatorKeyFile() string {

@@ -23,11 +23,7 @@ func newKeyCreate(e *env) *cobra.Command {
 			for _, role := range roles {
 				spec.Roles = append(spec.Roles, api.Role(role))
 			}
-			name, err := e.needNamespace()
-			if err != nil {
-				return err
-			}
-			o, err := e.operator()
+			o, name, err := e.operatorOf()
 			if err != nil {
 				return err
 			}
@@ -57,11 +53,7 @@ func newKeyList(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List keys, without their secrets", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			name, err := e.needNamespace()
-			if err != nil {
-				return err
-			}
-			o, err := e.operator()
+			o, name, err := e.operatorOf()
 			if err != nil {
 				return err
 			}
@@ -79,11 +71,7 @@ func newKeyRevoke(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID", Short: "End a key at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := e.needNamespace()
-			if err != nil {
-				return err
-			}
-			o, err := e.operator()
+			o, name, err := e.operatorOf()
 			if err != nil {
 				return err
 			}

@@ -117,11 +117,7 @@ null returns the setting to its default. One bad value changes nothing.`,
 			if err != nil {
 				return err
 			}
-			name, err := e.needNamespace()
-			if err != nil {
-				return err
-			}
-			o, err := e.operator()
+			o, name, err := e.operatorOf()
 			if err != nil {
 				return err
 			}
@@ -170,11 +166,7 @@ func (e *env) describe(cmd *cobra.Command, args []string) (*api.Namespace, error
 	if len(args) > 0 {
 		e.namespace = args[0]
 	}
-	name, err := e.needNamespace()
-	if err != nil {
-		return nil, err
-	}
-	o, err := e.operator()
+	o, name, err := e.operatorOf()
 	if err != nil {
 		return nil, err
 	}
