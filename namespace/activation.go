@@ -188,10 +188,12 @@ func (i *instance) openGate(s Settings) error {
 	if i.gate, err = admission.NewGate(s.admission(), mode); err != nil {
 		return fmt.Errorf("open gate: %w", err)
 	}
-	if i.legacy, err = admission.NewQuota(admission.QuotaConfig{Limit: s.ClaimsPerMinute, Window: int64(time.Minute)}); err != nil {
-		return fmt.Errorf("open gate: %w", err)
+	kept, ok := i.runtime.quotas.take(i.name)
+	if ok {
+		i.quotas, err = kept, kept.set(s)
+	} else {
+		i.quotas, err = newQuotas(s)
 	}
-	i.anonymous, err = admission.NewQuota(admission.QuotaConfig{Limit: s.anonymousPerHour(), Window: int64(time.Hour)})
 	if err != nil {
 		return fmt.Errorf("open gate: %w", err)
 	}
@@ -286,6 +288,7 @@ func (i *instance) Close(err error) {
 	}
 	i.self.WakeAt(i.writer.wake()) // a last commit may have moved it
 	i.answerAll(err)
+	i.runtime.quotas.put(i.name, i.quotas, i.settings.Load())
 	i.runtime.passivations.Add(1)
 }
 

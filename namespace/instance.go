@@ -32,10 +32,9 @@ type instance struct {
 
 	// ----
 
-	gate      *admission.Gate
-	legacy    *admission.Quota
-	anonymous *admission.Quota
-	lastID    admission.ID
+	gate   *admission.Gate
+	quotas quotas
+	lastID admission.ID
 	// live holds every call that has not been answered; admitted ones are also
 	// found by their admission id.
 	live     map[*call]struct{}
@@ -161,9 +160,9 @@ func (i *instance) knock(c *call) {
 
 // quota asks the operator's quotas, which count commands before admission.
 func (i *instance) quota(c *call) error {
-	quota, reason := i.legacy, admission.LegacyQuota
+	quota, reason := i.quotas.legacy, admission.LegacyQuota
 	if c.Caller.IsAnonymous() {
-		quota, reason = i.anonymous, admission.AnonymousQuota
+		quota, reason = i.quotas.anonymous, admission.AnonymousQuota
 	}
 	ok, after := quota.Take(i.now().UnixNano(), c.Caller.Principal)
 	if ok {

@@ -50,6 +50,7 @@ type Runtime struct {
 	version    string
 	maxActive  int
 	names      registry
+	quotas     quotaShelf
 
 	activations, passivations atomic.Int64
 	draining                  atomic.Bool
@@ -218,6 +219,7 @@ func (r *Runtime) Delete(ctx context.Context, name string) error {
 			return err
 		}
 		r.names.drop(name)
+		r.quotas.take(name)
 		r.directory.Wake(name, time.Time{})
 		return nil
 	})

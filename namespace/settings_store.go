@@ -226,7 +226,7 @@ func (i *instance) configure(s Settings) {
 			i.answer(c, refusal(admission.Paused, pausedRetry))
 		}
 	}
-	if err := errors.Join(i.legacy.SetLimit(s.ClaimsPerMinute), i.anonymous.SetLimit(s.anonymousPerHour())); err != nil {
+	if err := i.quotas.set(s); err != nil {
 		i.runtime.log.Error("validated quotas were refused", "namespace", i.name, "error", err)
 	}
 	i.file.SetRelaxed(s.Durability == "relaxed")

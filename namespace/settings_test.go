@@ -222,7 +222,7 @@ func TestQuotaSeesAParkedCommandOnce(t *testing.T) {
 
 func TestAnonymousCallersShareOneQuota(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, withSettings(func(s *namespace.Settings) { s.IdleTimeoutMs = 3_600_000 }))
+		w := newWorld(t)
 		if _, err := w.Authenticate(t.Context(), ""); err == nil {
 			t.Fatal("a namespace that is closed to them let an anonymous caller in")
 		}
@@ -233,7 +233,10 @@ func TestAnonymousCallersShareOneQuota(t *testing.T) {
 		}
 		c := namespace.Call{Class: "depot", Caller: caller, Command: take("k", 0)}
 		w.must(c)
-		time.Sleep(10 * time.Minute)
+		time.Sleep(10 * time.Minute) // and the namespace is passivated meanwhile
+		if _, active := w.active("a"); active {
+			t.Fatal("the namespace is active after ten minutes without use")
+		}
 		e := w.fails(c, api.RateLimited)
 		if e.Reason != "anonymous quota" || e.RetryAfter != 50*time.Minute {
 			t.Errorf("got reason %q, retry after %v; want anonymous quota, 50m", e.Reason, e.RetryAfter)
@@ -284,4 +287,18 @@ func TestSettingNamesAreThoseOfTheDocument(t *testing.T) {
 	}
 	_, err := namespace.Open(context.Background(), t.TempDir(), namespace.Options{Defaults: &namespace.Settings{}})
 	wantCode(t, err, api.InvalidField)
+}
+
+// A new namespace owes nothing for what an earlier one of its name has used up.
+func TestDeletionForgetsWhatWasUsedOfAQuota(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, withSettings(func(s *namespace.Settings) { s.ClaimsPerMinute = 1 }))
+		w.must(call(take("k", 0)))
+		w.fails(call(take("k", 0)), api.RateLimited)
+		if err := w.runtime.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		w.create("a")
+		w.must(call(take("k", 0)))
+	})
 }
