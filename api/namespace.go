@@ -105,15 +105,15 @@ type Catalog struct {
 	Version string `json:"version"`
 	// Kinds, Pools and Budgets belong to durable runs and are empty where none
 	// are configured.
-	Kinds        map[string]json.RawMessage `json:"kinds"`
-	Pools        map[string]json.RawMessage `json:"pools"`
-	Limits       map[string]int64           `json:"limits"`
-	Budgets      map[string]int64           `json:"budgets"`
-	QuantumItems int                        `json:"quantum_items"`
-	QuantumCost  int64                      `json:"quantum_cost"`
-	BatchItems   int                        `json:"batch_items"`
-	RetentionMs  int64                      `json:"retention_ms"`
-	Admission    AdmissionSettings          `json:"admission"`
+	Kinds        map[string]Kind   `json:"kinds"`
+	Pools        map[string]Pool   `json:"pools"`
+	Limits       map[string]int64  `json:"limits"`
+	Budgets      Budgets           `json:"budgets"`
+	QuantumItems int               `json:"quantum_items"`
+	QuantumCost  int64             `json:"quantum_cost"`
+	BatchItems   int               `json:"batch_items"`
+	RetentionMs  int64             `json:"retention_ms"`
+	Admission    AdmissionSettings `json:"admission"`
 	// Services names the classes of the namespace.
 	Services []string `json:"services"`
 }

@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -84,6 +85,9 @@ func (r *Runtime) activate(ctx context.Context, name string, self *actors.Self) 
 		if c.New != nil {
 			h.state = c.New()
 		}
+		if s, ok := h.state.(Sharer); ok {
+			h.shared = s.Shared()
+		}
 		w.hosts = append(w.hosts, h)
 	}
 	file, err := r.store.OpenFile(ctx, name, storage.FileOptions{
@@ -97,7 +101,7 @@ func (r *Runtime) activate(ctx context.Context, name string, self *actors.Self) 
 		return nil, errors.Join(fmt.Errorf("load namespace %s: %w", name, err), file.Abort())
 	}
 	r.activations.Add(1)
-	self.Tell(flushed{}) // the first turn sets the timer for the alarms
+	self.Tell(awake{}) // the first turn sets the timer for the alarms
 	return i, nil
 }
 
@@ -168,7 +172,7 @@ func (w *writer) activateClasses(tx *storage.Tx) error {
 		if !ok {
 			continue
 		}
-		t := &Turn{View: w.instance.view(tx, h.class.Name, Caller{Principal: Operator}), host: h}
+		t := &Turn{View: w.instance.view(tx, h, Caller{Principal: Operator}), host: h, call: newCall(Call{Class: h.class.Name})}
 		if err := a.Activate(t); err != nil {
 			return fmt.Errorf("activate class %s: %w", h.class.Name, err)
 		}
@@ -213,15 +217,15 @@ func (i *instance) Drain(why actors.Reason) {
 		i.shutdown = errors.Join(errUnauthorized(), errRemoved)
 	case actors.ReasonIdle, actors.ReasonEvicted:
 	}
-	for _, c := range i.lot.drain() {
+	for _, c := range i.lot.drain(false) {
 		c.outcome.Answer = c.idle
 		i.answer(c, nil)
 	}
-	if i.shutdown == nil {
-		return
-	}
 	for c := range i.live {
-		if c.stage == stageQueued {
+		switch {
+		case c.stage == stageDeferred:
+			i.answer(c, cmp.Or(i.shutdown, error(errRestarting(nil))))
+		case c.stage == stageQueued && i.shutdown != nil:
 			i.decide(i.gate.Cancel(i.now().UnixNano(), c.id))
 			i.answer(c, i.shutdown)
 		}
@@ -316,9 +320,10 @@ func (i *instance) answerAll(err error) {
 	case errors.Is(err, actors.ErrShuttingDown):
 		why = errShuttingDown(err)
 	default:
-		why = unavailable("the namespace is starting again from its file").Wrapping(err)
+		why = errRestarting(err)
 	}
-	for _, c := range i.writer.take() {
+	calls := i.writer.take()
+	for _, c := range calls {
 		switch {
 		case c.stage == stageDone:
 			// Its message caused a panic after it had gone to the writer.
@@ -326,10 +331,21 @@ func (i *instance) answerAll(err error) {
 			i.answer(c, why)
 		case c.turn.err == nil && c.stage == stageLookup && !c.turn.replayed:
 			i.answer(c, why) // it has not even begun
+		case c.turn.err == nil && c.turn.deferred != nil && !c.turn.replayed:
+			c.stage = stageDeferred
 		default:
 			// What was committed was committed, also if its actor is gone.
 			c.outcome.Answer, c.outcome.Replayed = c.turn.answer, c.turn.replayed
 			i.cutShort(c, why)
+		}
+	}
+	for _, c := range calls {
+		if c.turn.err == nil {
+			for _, r := range c.turn.rulings {
+				if r.until.IsZero() { // there is no later
+					i.rule(r)
+				}
+			}
 		}
 	}
 	for c := range i.live {

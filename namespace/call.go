@@ -46,6 +46,7 @@ const (
 	stageLookup        // at the writer, looking for a stored answer
 	stageQueued        // waiting in admission
 	stageParked        // waiting for work, outside admission
+	stageDeferred      // waiting for what later commands decide
 	stageRunning       // at the writer
 	stageChained       // durable; the command that follows is under way
 	stageDone          // answered
@@ -56,11 +57,14 @@ const (
 // Settle the writer.
 type call struct {
 	Call
-	admitted Admitted // nil if the command does not pass admission
+	// waiting is nil if the command does not wait for work, and admitted if it does
+	// not pass admission.
+	waiting  Waiting
+	admitted Admitted
 	// done is closed when outcome and err are final.
 	done chan struct{}
-	// gone is set when the caller no longer waits.
-	gone atomic.Bool
+	// gone is set when the caller no longer waits, over when it has its answer.
+	gone, over atomic.Bool
 
 	id      admission.ID
 	stage   stage
@@ -77,8 +81,12 @@ type call struct {
 	idle Answer
 	// place and sequence are the call's position among the parked.
 	place, sequence uint64
-	deadline        time.Time
 	parent, child   *call
+	// deadline is when its wait ends, and slot its place in the timeline, from 1.
+	deadline time.Time
+	slot     int
+	// ruling is what a deferred command gets at its deadline.
+	ruling ruling
 
 	turn Turn
 
@@ -88,8 +96,9 @@ type call struct {
 
 func newCall(c Call) *call {
 	k := &call{Call: c, done: make(chan struct{})}
-	if a, ok := c.Command.(Admitted); ok {
-		k.admitted, k.wait = a, a.Wait()
+	if w, ok := c.Command.(Waiting); ok {
+		k.waiting, k.wait = w, w.Wait()
+		k.admitted, _ = w.(Admitted)
 	}
 	if k.Caller.Tenant == "" {
 		k.Caller.Tenant = k.Caller.Principal
@@ -166,7 +175,7 @@ func (c *call) preempt() (done bool, err error) {
 			return true, err
 		}
 	}
-	if c.admitted != nil && c.gone.Load() {
+	if c.waiting != nil && c.gone.Load() {
 		return true, errGone()
 	}
 	return false, nil
@@ -220,7 +229,7 @@ func (c *call) conclude() error {
 	if err := c.turn.host.writeAlarm(&c.turn); err != nil {
 		return err
 	}
-	if c.Idempotency.Key == "" || c.turn.answer.NoEffect || c.turn.parked {
+	if c.Idempotency.Key == "" || c.turn.answer.NoEffect || c.turn.parked || c.turn.deferred != nil {
 		return nil
 	}
 	return c.record()

@@ -29,13 +29,27 @@ type Class struct {
 	Migrations fs.FS
 	// New makes the memory of the class for one activation of a namespace, or
 	// is nil if it keeps none. The value is used only by the namespace's writer,
-	// so it needs no lock; it may have the powers [Activator], [Alarmer] and
-	// [Rereader].
+	// so it needs no lock; it may have the powers [Activator], [Alarmer],
+	// [Rereader] and [Sharer].
 	New func() any
 	// Routes are the class's HTTP routes below /ns/{namespace}/api/v2.
 	Routes []Route
 	// Limits are figures that the catalog shows, by name.
 	Limits map[string]int64
+	// Describe adds to the catalog what the settings in force mean for the class,
+	// and for a tenant. It may be nil.
+	Describe func(s *Settings, tenant string, doc *api.Catalog)
+	// Attend, if not nil, looks after a namespace from the inside: it is called in a
+	// goroutine of its own when a namespace becomes active and after every commit
+	// that signals a topic at or below one of Topics, once for all that came while
+	// it ran. It acts like any caller, through n, may start goroutines, and may hold
+	// the namespace active ([Namespace.Hold]). ctx ends when the runtime has no time
+	// left. Once a runtime is shutting down it is not called again; then Stop, if
+	// not nil, is called once and must have ended all that Attend has started when
+	// it returns, which it should before its ctx ends.
+	Topics []string
+	Attend func(ctx context.Context, n Namespace)
+	Stop   func(ctx context.Context)
 }
 
 // Command changes a namespace. Its fields are the request, already checked for
@@ -47,7 +61,8 @@ type Class struct {
 // not). It must not block on anything but the transaction, and must not keep
 // the Turn. The answer leaves only when the commit is durable.
 //
-// Optional powers: [Admitted], [Laned], [Batched], [Recorder], [Chained].
+// Optional powers: [Waiting], [Admitted], [Laned], [Batched], [Recorder],
+// [Chained]. A command whose answer depends on later ones calls [Turn.Defer].
 type Command interface {
 	Apply(t *Turn) (Answer, error)
 }
@@ -55,7 +70,7 @@ type Command interface {
 // Query reads a namespace from a snapshot that holds every acknowledged write.
 // Read runs on the caller's goroutine, beside other reads and the writer.
 //
-// Optional power: [Watching].
+// Optional powers: [Watching], [Streaming].
 type Query interface {
 	Read(ctx context.Context, v *View) (Answer, error)
 }
@@ -113,12 +128,20 @@ func Document[T any](a Answer) (T, error) {
 	return v, nil
 }
 
-// Admitted is the power of a command that passes the admission controller
-// before it runs. If it finds nothing to do it calls [Turn.Park].
-type Admitted interface {
+// Waiting is the power of a command that would rather wait than find nothing to
+// do: it then calls [Turn.Park].
+type Waiting interface {
 	Command
 	// Wait is how long the command may be parked until there is work for it.
 	Wait() time.Duration
+}
+
+// Admitted is the power of a command that passes the admission controller before
+// it runs.
+type Admitted interface {
+	Waiting
+	// PassesAdmission tells the two powers apart; it is not called.
+	PassesAdmission()
 }
 
 // Lane orders the commands of one commit.
@@ -189,6 +212,33 @@ type Watching interface {
 	Query
 	Wait() time.Duration
 	Topics() []string
+}
+
+// Streaming is the power of a query whose answer can be followed as it grows: over
+// HTTP, as server-sent events, by a request that accepts text/event-stream.
+type Streaming interface {
+	Query
+	// Next reads what has come since the last call, in order, and reports whether
+	// that was the end. An error ends the stream.
+	Next(ctx context.Context, v *View) (frames []Frame, end bool, err error)
+	// Topics are those at whose signals there may be more.
+	Topics() []string
+}
+
+// Frame is one entry of a stream.
+type Frame struct {
+	// ID is from where a client that lost its connection goes on; Event is its type.
+	// Both are a single line of text.
+	ID, Event string
+	// Data is sent as one JSON document.
+	Data any
+}
+
+// Sharer is the power of a class's memory that queries may see a part of: Shared is
+// asked once for each activation, and its value must be safe for concurrent use.
+// Queries get it by [View.Shared].
+type Sharer interface {
+	Shared() any
 }
 
 // Activator is the power of a class's memory that must be filled when the

@@ -21,6 +21,8 @@ type admitted struct {
 
 func (a admitted) Wait() time.Duration { return a.wait }
 
+func (admitted) PassesAdmission() {}
+
 // laned is a command with a lane of its own.
 type laned struct {
 	lane namespace.Lane

@@ -64,7 +64,7 @@ func TestCounterThatIsUsedUpRaisesTheEpoch(t *testing.T) {
 	}
 	epoch := func() (epoch int64) {
 		t.Helper()
-		if err := n.look(t.Context(), func(i *instance) { epoch = i.writer.fences.epoch }); err != nil {
+		if err := n.inspect(t.Context(), func(i *instance) { epoch = i.writer.fences.epoch }); err != nil {
 			t.Fatal(err)
 		}
 		return epoch

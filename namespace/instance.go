@@ -67,6 +67,8 @@ type (
 	abandoned struct{ call *call }
 	// tick is the timer's.
 	tick struct{}
+	// awake is the first message of an activation.
+	awake struct{}
 	// inspect runs a function in the turn.
 	inspect struct {
 		look func()
@@ -88,6 +90,15 @@ func (i *instance) Receive(msg any) {
 	case inspect:
 		m.look()
 		m.done <- nil
+	case attended:
+		m.host.attending = false
+		if m.host.attendAgain {
+			i.attend(m.host)
+		}
+	case awake:
+		for _, h := range i.writer.hosts {
+			i.attend(h)
+		}
 	}
 	i.runDue()
 	i.handOn()
@@ -118,15 +129,15 @@ func (i *instance) arrive(c *call) {
 
 // check says whether the call may go on at all.
 func (i *instance) check(c *call) error {
-	host := i.writer.host(c.Class)
-	if host == nil {
-		return api.Errorf(api.NotFound, "this node has no class %q", c.Class)
+	host, err := i.classOf(c.Class)
+	if err != nil {
+		return err
 	}
 	c.turn.host = host
 	if c.Caller.incarnation != "" && c.Caller.incarnation != i.meta.incarnation || !i.keys.Load().admits(c.Caller) {
 		return errUnauthorized()
 	}
-	if i.shutdown != nil && (c.admitted != nil || errors.Is(i.shutdown, errRemoved)) {
+	if i.shutdown != nil && (c.waiting != nil || errors.Is(i.shutdown, errRemoved)) {
 		return i.shutdown
 	}
 	return i.keysBusy.enter(c)
@@ -225,11 +236,16 @@ func (i *instance) flush() {
 	}
 	for _, c := range calls {
 		// Once it has gone on, the call may be at the writer again.
-		failed, signals := c.turn.err != nil, c.turn.signals
+		failed, host, signals, rulings := c.turn.err != nil, c.turn.host, c.turn.signals, c.turn.rulings
 		i.settled(c)
-		if !failed {
-			i.wake(c.Class, signals)
+		if failed {
+			continue
 		}
+		for _, r := range rulings {
+			i.rule(r)
+		}
+		i.wake(c.Class, signals)
+		i.attendTo(host, signals)
 	}
 }
 
@@ -256,6 +272,8 @@ func (i *instance) settled(c *call) {
 		i.knock(c)
 	case c.turn.parked && i.mayPark(c):
 		i.park(c)
+	case c.turn.deferred != nil:
+		i.hold(c)
 	default:
 		c.outcome.Answer = c.turn.answer
 		i.chain(c)
@@ -289,6 +307,7 @@ func (i *instance) answer(c *call, err error) {
 	}
 	woken := c.woken && err != nil && !i.closed
 	c.stage = stageDone
+	c.over.Store(true)
 	delete(i.live, c)
 	i.keysBusy.leave(c)
 	c.err = publicError(err)
@@ -326,6 +345,8 @@ func (i *instance) withdraw(c *call, err error) {
 	case stageParked:
 		i.lot.remove(c)
 		i.answer(c, err)
+	case stageDeferred:
+		i.answer(c, err)
 	case stageNew, stageLookup, stageRunning, stageChained, stageDone:
 	}
 }
@@ -334,10 +355,10 @@ func (i *instance) withdraw(c *call, err error) {
 func (i *instance) now() time.Time { return i.runtime.clock.Now() }
 
 // view is a snapshot through tx for a caller.
-func (i *instance) view(tx *storage.Tx, class string, caller Caller) View {
+func (i *instance) view(tx *storage.Tx, h *classHost, caller Caller) View {
 	return View{
 		tx: tx, now: api.Time(i.now()), caller: caller, settings: i.settings.Load(),
-		name: i.name, class: class, signer: signer{i.meta.secret},
+		name: i.name, class: h.class.Name, signer: signer{i.meta.secret}, shared: h.shared,
 	}
 }
 
@@ -356,7 +377,7 @@ func refused(err error) error {
 	case errors.Is(err, actors.ErrShuttingDown):
 		return errShuttingDown(err)
 	case errors.Is(err, actors.ErrRestarted), errors.Is(err, actors.ErrClosed):
-		return unavailable("the namespace is starting again from its file").Wrapping(err)
+		return errRestarting(err)
 	}
 	return fmt.Errorf("tell namespace: %w", err)
 }

@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,47 +75,73 @@ func (n Namespace) Read(ctx context.Context, class string, caller Caller, q Quer
 	}
 	defer pin.Release()
 	i := pin.Instance()
-	if caller.incarnation != "" && caller.incarnation != i.meta.incarnation {
-		return Answer{}, errUnauthorized()
+	if caller, err = i.known(caller); err != nil {
+		return Answer{}, err
 	}
-	if caller.Tenant == "" {
-		caller.Tenant = caller.Principal
+	host, err := i.classOf(class)
+	if err != nil {
+		return Answer{}, err
 	}
 	if w, ok := q.(Watching); ok && w.Wait() > 0 {
-		return i.readWatching(ctx, class, caller, w)
+		return i.readWatching(ctx, host, caller, w)
 	}
-	return i.read(ctx, class, caller, q)
+	return i.read(ctx, host, caller, q)
 }
 
-func (i *instance) read(ctx context.Context, class string, caller Caller, q Query) (Answer, error) {
-	if !i.keys.Load().admits(caller) {
-		return Answer{}, errUnauthorized()
+// known is the caller as this incarnation of the namespace knows it.
+func (i *instance) known(c Caller) (Caller, error) {
+	if c.incarnation != "" && c.incarnation != i.meta.incarnation {
+		return c, errUnauthorized()
 	}
-	var answer Answer
-	err := i.file.View(ctx, func(tx *storage.Tx) (err error) {
-		v := i.view(tx, class, caller)
-		answer, err = q.Read(ctx, &v)
+	c.Tenant = cmp.Or(c.Tenant, c.Principal)
+	return c, nil
+}
+
+// classOf finds a class by name.
+func (i *instance) classOf(name string) (*classHost, error) {
+	if host := i.writer.host(name); host != nil {
+		return host, nil
+	}
+	return nil, api.Errorf(api.NotFound, "this node has no class %q", name)
+}
+
+// read answers a query once.
+func (i *instance) read(ctx context.Context, host *classHost, caller Caller, q Query) (answer Answer, err error) {
+	err = i.look(ctx, host, caller, func(v *View) (err error) {
+		answer, err = q.Read(ctx, v)
 		return err
 	})
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return Answer{}, cause
-		}
-		return Answer{}, publicError(err)
+	return answer, err
+}
+
+// look runs f on a snapshot for a caller.
+func (i *instance) look(ctx context.Context, host *classHost, caller Caller, f func(*View) error) error {
+	if !i.keys.Load().admits(caller) {
+		return errUnauthorized()
 	}
-	return answer, nil
+	err := i.file.View(ctx, func(tx *storage.Tx) error {
+		v := i.view(tx, host, caller)
+		return f(&v)
+	})
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return publicError(err)
 }
 
 // readWatching reads until the query has seen what it waits for. The watch
 // begins before the first read, so that no change is missed between the two.
-func (i *instance) readWatching(ctx context.Context, class string, caller Caller, q Watching) (Answer, error) {
-	w := i.hub.watch(class, q.Topics())
+func (i *instance) readWatching(ctx context.Context, host *classHost, caller Caller, q Watching) (Answer, error) {
+	w := i.hub.watch(host.class.Name, q.Topics())
 	defer w.close()
 	over := make(chan struct{})
 	timer := i.runtime.clock.AfterFunc(q.Wait(), func() { close(over) })
 	defer timer.Stop()
 	for {
-		answer, err := i.read(ctx, class, caller, q)
+		answer, err := i.read(ctx, host, caller, q)
 		if err != nil || !answer.Await {
 			return answer, err
 		}
@@ -279,8 +306,9 @@ func (n Namespace) Describe(ctx context.Context) (api.Namespace, error) {
 	return doc, nil
 }
 
-// Catalog is the machine-readable authority on what the namespace offers.
-func (n Namespace) Catalog(ctx context.Context) (api.Catalog, error) {
+// Catalog is the machine-readable authority on what the namespace offers to the
+// caller.
+func (n Namespace) Catalog(ctx context.Context, caller Caller) (api.Catalog, error) {
 	pin, err := n.pin(ctx, "catalog")
 	if err != nil {
 		return api.Catalog{}, err
@@ -288,8 +316,8 @@ func (n Namespace) Catalog(ctx context.Context) (api.Catalog, error) {
 	defer pin.Release()
 	s := pin.Instance().settings.Load()
 	doc := api.Catalog{
-		Version: n.runtime.version, Kinds: map[string]json.RawMessage{}, Pools: map[string]json.RawMessage{},
-		Limits: map[string]int64{}, Budgets: map[string]int64{}, RetentionMs: s.RetentionMs, Services: []string{},
+		Version: n.runtime.version, Kinds: map[string]api.Kind{}, Pools: map[string]api.Pool{},
+		Limits: map[string]int64{}, RetentionMs: s.RetentionMs, Services: []string{},
 		Admission: api.AdmissionSettings{
 			Mode: s.Mode, InitialConcurrency: s.ClaimInitialConcurrency, MaxConcurrency: s.ClaimMaxConcurrency,
 			MaxPending: s.ClaimMaxPending, MaxWaitMs: s.ClaimMaxWaitMs, TargetMs: s.ClaimTargetMs,
@@ -300,6 +328,9 @@ func (n Namespace) Catalog(ctx context.Context) (api.Catalog, error) {
 		doc.Services = append(doc.Services, c.Name)
 		for name, limit := range c.Limits {
 			doc.Limits[name] = limit
+		}
+		if c.Describe != nil {
+			c.Describe(s, cmp.Or(caller.Tenant, caller.Principal), &doc)
 		}
 	}
 	return doc, nil
@@ -321,8 +352,8 @@ func (n Namespace) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// look runs f in the namespace's turn.
-func (n Namespace) look(ctx context.Context, f func(*instance)) error {
+// inspect runs f in the namespace's turn.
+func (n Namespace) inspect(ctx context.Context, f func(*instance)) error {
 	pin, err := n.pin(ctx, "inspect")
 	if err != nil {
 		return err

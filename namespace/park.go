@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // lot holds the commands that found nothing to do and wait for work outside
@@ -95,7 +96,8 @@ func (l *lot) take(class, topic string, n int) []*call {
 	for e := l.ring.Front(); e != nil && n > 0 && l.waiting(topic) && unmatched <= l.ring.Len(); {
 		b := e.Value.(*bay)
 		at := slices.IndexFunc(b.calls, func(c *call) bool {
-			return c.Class == class && (len(c.turn.topics) == 0 || slices.Contains(c.turn.topics, topic))
+			return c.Class == class && (len(c.turn.topics) == 0 ||
+				slices.ContainsFunc(c.turn.topics, func(t string) bool { return within(topic, t) }))
 		})
 		if at < 0 {
 			unmatched++
@@ -124,7 +126,22 @@ func (l *lot) take(class, topic string, n int) []*call {
 }
 
 // waiting reports whether any call might wait for the topic.
-func (l *lot) waiting(topic string) bool { return l.topics[topic] > 0 || l.topics[""] > 0 }
+func (l *lot) waiting(topic string) bool {
+	for l.topics[topic] == 0 {
+		above := strings.LastIndexByte(topic, '/')
+		if above < 0 {
+			return l.topics[""] > 0
+		}
+		topic = topic[:above]
+	}
+	return true
+}
+
+// within reports whether a topic is another one or lies below it.
+func within(topic, other string) bool {
+	rest, ok := strings.CutPrefix(topic, other)
+	return ok && (rest == "" || rest[0] == '/')
+}
 
 func (l *lot) takeAt(e *list.Element, at int) {
 	b := e.Value.(*bay)
@@ -141,16 +158,24 @@ func (l *lot) takeAt(e *list.Element, at int) {
 	}
 }
 
-// drain takes out every call, in turn order.
-func (l *lot) drain() []*call {
-	var all []*call
+// drain takes out every call, in turn order, or only those that pass admission.
+func (l *lot) drain(admittedOnly bool) []*call {
+	var all, kept []*call
 	for l.ring.Len() > 0 {
 		e := l.ring.Front()
-		all = append(all, e.Value.(*bay).calls[0])
+		c := e.Value.(*bay).calls[0]
+		if admittedOnly && c.admitted == nil {
+			kept = append(kept, c)
+		} else {
+			all = append(all, c)
+		}
 		l.takeAt(e, 0)
 		if len(e.Value.(*bay).calls) > 0 {
 			l.ring.MoveToBack(e)
 		}
+	}
+	for _, c := range kept {
+		l.add(c)
 	}
 	return all
 }

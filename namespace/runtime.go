@@ -51,6 +51,7 @@ type Runtime struct {
 	maxActive  int
 	names      registry
 	quotas     quotaShelf
+	attendants attendants
 
 	activations, passivations atomic.Int64
 	draining                  atomic.Bool
@@ -128,6 +129,7 @@ func (r *Runtime) start(ctx context.Context) error {
 		return fmt.Errorf("start directory: %w", err)
 	}
 	r.directory = directory
+	r.attendants.open()
 	for info, err := range r.store.Files() {
 		if err != nil && info.Name != "" {
 			// This namespace cannot be opened; the others can.
@@ -244,12 +246,13 @@ func (r *Runtime) List(_ context.Context, after string, desc bool, limit int) ([
 // Draining reports that Shutdown has begun.
 func (r *Runtime) Draining() bool { return r.draining.Load() }
 
-// Shutdown drains: new work is refused, what is parked is answered, commits are
+// Shutdown drains: attendants of classes come to their end, new work is refused, what is parked is answered, commits are
 // finished, files are closed. When ctx ends, what is left is closed at once.
 // Leases and all else that is in files survive. It may be called again, and
 // beside Close.
 func (r *Runtime) Shutdown(ctx context.Context) error {
 	r.draining.Store(true)
+	r.attendants.stop(ctx, r.classes)
 	err := r.directory.Shutdown(ctx)
 	return errors.Join(err, r.closeStore())
 }
@@ -257,6 +260,9 @@ func (r *Runtime) Shutdown(ctx context.Context) error {
 // Close stops at once, without a drain. Nothing acknowledged is lost.
 func (r *Runtime) Close() error {
 	r.draining.Store(true)
+	atOnce, cancel := context.WithCancel(context.Background())
+	cancel()
+	r.attendants.stop(atOnce, r.classes)
 	err := r.directory.Close()
 	return errors.Join(err, r.closeStore())
 }

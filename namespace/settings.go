@@ -23,6 +23,17 @@ type Settings struct {
 	IdleTimeoutMs           int64               `json:"idle_timeout_ms"`
 	RetentionMs             int64               `json:"retention_ms"`
 	VerbRetentionMs         int64               `json:"verb_retention_ms"`
+
+	// Kinds and Tenants are merged by name: a namespace's own entries stand beside
+	// those of the node and win.
+	Kinds          map[string]api.Kind           `json:"kinds"`
+	Budgets        api.Budgets                   `json:"budgets"`
+	Tenants        map[string]api.TenantSettings `json:"tenants"`
+	QuantumItems   int                           `json:"quantum_items"`
+	QuantumCost    int64                         `json:"quantum_cost"` // 0 is no bound
+	BatchItems     int                           `json:"batch_items"`
+	QuantumLeaseMs int64                         `json:"quantum_lease_ms"`
+	InvokeWaitMs   int64                         `json:"invoke_wait_ms"`
 }
 
 // DefaultSettings are the node's values where nothing else is said.
@@ -39,5 +50,17 @@ func DefaultSettings() Settings {
 		Durability:              "full",
 		IdleTimeoutMs:           60_000,
 		RetentionMs:             (30 * 24 * time.Hour).Milliseconds(),
+		Kinds:                   map[string]api.Kind{},
+		Budgets:                 api.Budgets{Runs: 8, Items: 4_000, ResultCells: 400_000, InputBytes: 20 << 20},
+		Tenants:                 map[string]api.TenantSettings{},
+		QuantumItems:            4,
+		BatchItems:              4,
+		QuantumLeaseMs:          60_000,
+		InvokeWaitMs:            1_000,
 	}
+}
+
+// BudgetsOf are the budgets of a tenant.
+func (s *Settings) BudgetsOf(tenant string) api.Budgets {
+	return s.Tenants[tenant].Budgets.Over(s.Budgets)
 }

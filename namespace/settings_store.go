@@ -34,15 +34,26 @@ func (s Settings) With(defaults Settings, patch map[string]json.RawMessage) (Set
 		if field < 0 {
 			return s, api.Invalid(name, "there is no setting of this name")
 		}
-		if string(value) == "null" {
+		switch {
+		case string(value) == "null":
 			value = defaults.JSON()[name]
+		case isMerged(name):
+			var err error
+			if value, err = mergeNames(name, s.JSON()[name], defaults.JSON()[name], value); err != nil {
+				return s, err
+			}
+		case name == "budgets":
+			var err error
+			if value, err = mergeNames(name, defaults.JSON()[name], nil, value); err != nil {
+				return s, err
+			}
 		}
 		// Decoded by itself, because decoding into s would change in place what a
 		// pointer in it shares with other settings.
 		var one Settings
 		document := slices.Concat([]byte(`{"`+name+`":`), value, []byte(`}`))
 		if err := Decode(document, &one); err != nil {
-			return s, api.Invalid(name, "the value of %s has the wrong type or form", name)
+			return s, misshapen(name, err)
 		}
 		reflect.ValueOf(&s).Elem().Field(field).Set(reflect.ValueOf(one).Field(field))
 	}
@@ -100,12 +111,17 @@ func (s Settings) Validate() error {
 		{"idle_timeout_ms", s.IdleTimeoutMs, 100, year},
 		{"retention_ms", s.RetentionMs, 1000, 100 * year},
 		{"verb_retention_ms", s.VerbRetentionMs, 0, 100 * year},
+		{"quantum_items", int64(s.QuantumItems), 1, 1000},
+		{"quantum_cost", s.QuantumCost, 0, 1000 * maxMeasure},
+		{"batch_items", int64(s.BatchItems), 1, 1000},
+		{"quantum_lease_ms", s.QuantumLeaseMs, 100, 3_600_000},
+		{"invoke_wait_ms", s.InvokeWaitMs, 0, 30_000},
 	} {
 		if b.value < b.least || b.value > b.most {
 			return api.Invalid(b.name, "%s must be between %d and %d", b.name, b.least, b.most).With("actual", b.value)
 		}
 	}
-	return nil
+	return s.validateRuns()
 }
 
 // admission are the settings as the controller takes them, in nanoseconds.
@@ -187,17 +203,40 @@ func (c *patchSettings) Apply(t *Turn) (Answer, error) {
 		return Answer{}, err
 	}
 	for name, value := range c.patch {
-		if string(value) == "null" {
-			_, err = t.Exec(sqlDeleteSetting, name)
-		} else {
-			_, err = t.Exec(sqlWriteSetting, name, strings.TrimSpace(string(value)))
-		}
-		if err != nil {
-			return Answer{}, fmt.Errorf("store setting: %w", err)
+		if err := storeSetting(t, name, value); err != nil {
+			return Answer{}, err
 		}
 	}
 	c.next, _, err = readSettings(t.tx, c.defaults)
 	return Answer{}, err
+}
+
+// storeSetting keeps what a patch says of one setting: of one that is merged by
+// name, what the namespace's own entries are now.
+func storeSetting(t *Turn, name string, value json.RawMessage) error {
+	if isMerged(name) && string(value) != "null" {
+		own := "{}"
+		if _, err := t.QueryRow(sqlReadSetting, []any{name}, &own); err != nil {
+			return fmt.Errorf("read setting: %w", err)
+		}
+		var err error
+		if value, err = mergeNames(name, json.RawMessage(own), nil, value); err != nil {
+			return err
+		}
+		if string(value) == "{}" {
+			value = json.RawMessage("null")
+		}
+	}
+	var err error
+	if string(value) == "null" {
+		_, err = t.Exec(sqlDeleteSetting, name)
+	} else {
+		_, err = t.Exec(sqlWriteSetting, name, strings.TrimSpace(string(value)))
+	}
+	if err != nil {
+		return fmt.Errorf("store setting: %w", err)
+	}
+	return nil
 }
 
 // turned puts the settings into force.
@@ -221,7 +260,7 @@ func (i *instance) configure(s Settings) {
 		i.decide(i.gate.SetMode(now, mode))
 	}
 	if mode == admission.Pause {
-		for _, c := range i.lot.drain() {
+		for _, c := range i.lot.drain(true) {
 			i.tally.refused[admission.Paused.String()]++
 			i.answer(c, refusal(admission.Paused, pausedRetry))
 		}

@@ -55,7 +55,7 @@ func TestBadPatchNamesTheSettingAndChangesNothing(t *testing.T) {
 		{`{"claims_per_minute": -1}`, "claims_per_minute"},
 		{`{"durability": "none"}`, "durability"},
 		{`{"anonymous": {"claims_per_hour": 0, "leases": 1}}`, "anonymous"},
-		{`{"anonymous": {"claims_per_hour": 1, "leases": 1, "more": 1}}`, "anonymous"},
+		{`{"anonymous": {"claims_per_hour": 1, "leases": 1, "more": 1}}`, "anonymous.more"},
 		{`{"idle_timeout_ms": 0}`, "idle_timeout_ms"},
 		{`{"retention_ms": 1}`, "retention_ms"},
 		{`{"verb_retention_ms": -1}`, "verb_retention_ms"},

@@ -13,6 +13,7 @@ const (
 	sqlReadMeta   = `SELECT incarnation, secret, epoch, created_at FROM ns_meta`
 
 	sqlReadSettings  = `SELECT name, value FROM ns_setting ORDER BY name`
+	sqlReadSetting   = `SELECT value FROM ns_setting WHERE name = ?`
 	sqlWriteSetting  = `INSERT INTO ns_setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 	sqlDeleteSetting = `DELETE FROM ns_setting WHERE name = ?`
 

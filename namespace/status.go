@@ -19,7 +19,7 @@ const busiest = 1000
 // busiest principals, anybody else its own row.
 func (n Namespace) Admission(ctx context.Context, caller Caller) (api.AdmissionStatus, error) {
 	var doc api.AdmissionStatus
-	err := n.look(ctx, func(i *instance) { doc = i.status(caller) })
+	err := n.inspect(ctx, func(i *instance) { doc = i.status(caller) })
 	return doc, err
 }
 

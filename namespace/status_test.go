@@ -118,7 +118,7 @@ func TestCatalogTellsLimitsAndServices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *namespace.Options) { o.Version = "v1" })
 	w.patch(`{"claim_target_ms": 123}`)
-	got, err := w.Catalog(t.Context())
+	got, err := w.Catalog(t.Context(), namespace.Caller{Principal: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,18 +5,24 @@ import (
 	"time"
 )
 
-// timeline orders the calls that wait for work by when their wait ends. A call
-// stands in it once, from its first parking until it is popped; whether its
-// time has really come is judged then, so that nothing is removed from the
-// middle.
+// timeline orders the calls that wait by when their wait ends. A call stands in it
+// at most once, from when its wait began until it is popped; whether its time has
+// really come is judged then, so that nothing is removed from the middle.
 type timeline []*call
 
 func (t timeline) Len() int           { return len(t) }
 func (t timeline) Less(i, j int) bool { return t[i].deadline.Before(t[j].deadline) }
-func (t timeline) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t timeline) Swap(i, j int) {
+	t[i], t[j] = t[j], t[i]
+	t[i].slot, t[j].slot = i+1, j+1
+}
 
 // Push and Pop are for container/heap.
-func (t *timeline) Push(x any) { *t = append(*t, x.(*call)) }
+func (t *timeline) Push(x any) {
+	c := x.(*call)
+	*t = append(*t, c)
+	c.slot = len(*t)
+}
 
 // Pop is for container/heap.
 func (t *timeline) Pop() any {
@@ -24,12 +30,17 @@ func (t *timeline) Pop() any {
 	c := old[len(old)-1]
 	old[len(old)-1] = nil
 	*t = old[:len(old)-1]
+	c.slot = 0
 	return c
 }
 
-// add puts a call in with the end of its wait.
-func (t *timeline) add(c *call, at time.Time) {
+// put sets when the wait of a call ends.
+func (t *timeline) put(c *call, at time.Time) {
 	c.deadline = at
+	if c.slot > 0 {
+		heap.Fix(t, c.slot-1)
+		return
+	}
 	heap.Push(t, c)
 }
 

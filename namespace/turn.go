@@ -1,6 +1,8 @@
 package namespace
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ type View struct {
 	name     string
 	class    string
 	signer   signer
+	shared   any
 }
 
 // Namespace is the namespace's name.
@@ -35,6 +38,10 @@ func (v *View) Caller() Caller { return v.caller }
 // Settings are the settings in force. They must not be changed.
 func (v *View) Settings() *Settings { return v.settings }
 
+// Shared is what the class's memory shares with queries; see [Sharer]. Nil if it
+// shares nothing.
+func (v *View) Shared() any { return v.shared }
+
 // Query reads rows; args may be nil, integers, bool, string, []byte, float64.
 func (v *View) Query(sql string, args ...any) (*Rows, error) { return v.tx.Query(sql, args...) }
 
@@ -49,7 +56,7 @@ func (v *View) QueryRow(sql string, args []any, dest ...any) (bool, error) {
 type Turn struct {
 	View
 	host     *classHost
-	command  Command
+	call     *call
 	idem     Idempotency
 	received time.Time
 
@@ -61,6 +68,10 @@ type Turn struct {
 	parked   bool
 	topics   []string
 	signals  []signal
+	// deferred, if not nil, is what the caller gets when the command is not answered
+	// in time, and rulings are what the turn decides for deferred commands.
+	deferred *ruling
+	rulings  []ruling
 }
 
 // signal says that n things happened on a topic.
@@ -70,7 +81,7 @@ type signal struct {
 }
 
 // Command is the command being carried out.
-func (t *Turn) Command() Command { return t.command }
+func (t *Turn) Command() Command { return t.call.Command }
 
 // Received is when the runtime took the command in, which is before [View.Now]
 // by the time it waited. A deadline that the caller had to meet is held against
@@ -140,14 +151,24 @@ func (t *Turn) AlarmBy(at time.Time) {
 
 // Signal says, once the commit is durable, that something happened on the topic:
 // every [Watching] query on it reads again, and n of the parked commands that
-// wait for it are taken up again (n may be 0). Topics are private to the class.
+// wait for it, or for what it lies below ("a" for "a/b"), are taken up again (n may
+// be 0). Topics are private to the class.
 func (t *Turn) Signal(topic string, n int) {
 	t.signals = append(t.signals, signal{topic, n})
 }
 
-// Park says that an [Admitted] command found nothing. Its answer is kept while
+// Park says that a [Waiting] command found nothing. Its answer is kept while
 // it waits for one of the topics (if none are given, for any that is signalled
 // with a count), and is what the caller gets when the wait is over.
 func (t *Turn) Park(topics ...string) {
 	t.parked, t.topics = true, topics
+}
+
+// Reclaim gives up to so many pages that deletions have freed back to the file
+// system. The work is part of the commit, so it is done in small steps.
+func (t *Turn) Reclaim(pages int) error {
+	if _, err := t.Exec("PRAGMA incremental_vacuum(" + strconv.Itoa(pages) + ")"); err != nil {
+		return fmt.Errorf("reclaim pages: %w", err)
+	}
+	return nil
 }

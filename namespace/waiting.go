@@ -9,8 +9,8 @@ import (
 
 // mayPark reports whether a command that found nothing should wait for work.
 func (i *instance) mayPark(c *call) bool {
-	return c.wait > 0 && !i.draining && i.gate.Mode() != admission.Pause &&
-		!c.gone.Load() && i.keys.Load().admits(c.Caller) && i.now().Before(c.arrived.Add(c.wait))
+	paused := c.admitted != nil && i.gate.Mode() == admission.Pause
+	return c.wait > 0 && !i.draining && !paused && !c.gone.Load() && i.keys.Load().admits(c.Caller) && i.now().Before(c.arrived.Add(c.wait))
 }
 
 // park puts a command that found nothing aside until there is work for it, or
@@ -21,7 +21,7 @@ func (i *instance) park(c *call) {
 	i.lot.add(c)
 	i.changed = true
 	if first {
-		i.waits.add(c, c.arrived.Add(c.wait))
+		i.waits.put(c, c.arrived.Add(c.wait))
 	}
 }
 
@@ -34,6 +34,10 @@ func (i *instance) wake(class string, signals []signal) {
 		}
 		for _, c := range i.lot.take(class, s.topic, s.n) {
 			c.woken = true
+			if c.admitted == nil {
+				i.submit(c, stageRunning)
+				continue
+			}
 			i.offer(c)
 		}
 	}
@@ -46,7 +50,7 @@ func (i *instance) wake(class string, signals []signal) {
 // left who waits for the work. What runs then ends in a later turn.
 func (i *instance) handOn() {
 	n := 0
-	for n < len(i.forsaken) && (i.lot.size == 0 || i.roomInAdmission()) {
+	for n < len(i.forsaken) && (i.lot.size == 0 || i.forsaken[n].admitted == nil || i.roomInAdmission()) {
 		i.pass(i.forsaken[n])
 		n++
 	}
@@ -61,15 +65,13 @@ func (i *instance) roomInAdmission() bool {
 
 // pass wakes somebody else in place of a command.
 func (i *instance) pass(c *call) {
-	if len(c.turn.topics) > 0 {
-		for _, t := range c.turn.topics {
+	for _, t := range i.lot.known() {
+		// One that named no topic would have taken anything, so there may be work for
+		// anybody.
+		near := func(own string) bool { return within(t, own) || within(own, t) }
+		if len(c.turn.topics) == 0 || slices.ContainsFunc(c.turn.topics, near) {
 			i.wake(c.Class, []signal{{topic: t, n: 1}})
 		}
-		return
-	}
-	// It would have taken anything, so there may be work for anybody.
-	for _, t := range i.lot.known() {
-		i.wake(c.Class, []signal{{topic: t, n: 1}})
 	}
 }
 
@@ -86,7 +88,7 @@ func (i *instance) endWait(c *call) {
 	case stageQueued:
 		end := c.arrived.Add(max(c.wait, time.Duration(i.settings.Load().ClaimMaxWaitMs)*time.Millisecond))
 		if i.now().Before(end) {
-			i.waits.add(c, end)
+			i.waits.put(c, end)
 			return
 		}
 		i.decide(i.gate.Cancel(i.now().UnixNano(), c.id))
@@ -96,6 +98,8 @@ func (i *instance) endWait(c *call) {
 		c.outcome.Answer = c.idle
 		i.answer(c, nil)
 		i.forsaken = append(i.forsaken, c)
+	case stageDeferred:
+		i.rule(c.ruling)
 	case stageRunning:
 		// It looks once more, and is answered whatever it finds.
 	case stageNew, stageLookup, stageChained, stageDone:

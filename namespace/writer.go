@@ -35,6 +35,10 @@ type classHost struct {
 	writer *writer
 	class  *Class
 	state  any
+	// shared is the part of state that queries may see.
+	shared any
+	// attending and attendAgain belong to the actor; see [Class.Attend].
+	attending, attendAgain bool
 	// alarm is what the class has set, stored what its row says.
 	alarm, stored time.Time
 }
@@ -47,7 +51,7 @@ func (h *classHost) begin(c *call, tx *storage.Tx) {
 	// A command that wrote nothing is not rolled back when it fails, and may have
 	// moved the alarm.
 	h.alarm = h.stored
-	c.turn = Turn{View: w.instance.view(tx, h.class.Name, c.Caller), host: h, command: c.Command, idem: c.Idempotency, received: api.Time(c.arrived)}
+	c.turn = Turn{View: w.instance.view(tx, h, c.Caller), host: h, call: c, idem: c.Idempotency, received: api.Time(c.arrived)}
 }
 
 // setAlarm moves the alarm; it is stored when the command concludes. Alarms are
@@ -130,7 +134,7 @@ func (w *writer) wake() time.Time {
 func (w *writer) rolledBack() {
 	if err := w.reread(); err != nil {
 		err = fmt.Errorf("read state again after a rollback: %w", err)
-		w.lost = unavailable("the namespace is starting again from its file").Wrapping(err)
+		w.lost = errRestarting(err)
 		w.instance.self.Fail(err)
 	}
 }
@@ -150,7 +154,7 @@ func (w *writer) reread() error {
 		if !ok {
 			continue
 		}
-		v := w.instance.view(w.tx, h.class.Name, Caller{Principal: Operator})
+		v := w.instance.view(w.tx, h, Caller{Principal: Operator})
 		if err := r.RolledBack(&v); err != nil {
 			return fmt.Errorf("class %s: %w", h.class.Name, err)
 		}
@@ -214,12 +218,17 @@ func publicError(err error) error {
 		return api.Errorf(api.StorageUnavailable, "the disk is full; reads, releases and deletions still work").
 			Because("disk full").After(time.Second).Wrapping(err)
 	case errors.Is(err, storage.ErrAborted), errors.Is(err, storage.ErrClosed):
-		return unavailable("the namespace is starting again from its file").Wrapping(err)
+		return errRestarting(err)
 	case errors.Is(err, storage.ErrUnavailable):
 		return api.Errorf(api.StorageUnavailable, "the namespace's storage did not answer as it must").
 			After(time.Second).Wrapping(err)
 	}
 	return err
+}
+
+// errRestarting answers what an activation that ends leaves behind.
+func errRestarting(err error) *api.Error {
+	return unavailable("the namespace is starting again from its file").Wrapping(err)
 }
 
 // unavailable is a namespace_unavailable error that advises a second's wait.

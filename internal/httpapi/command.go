@@ -92,7 +92,7 @@ func (h *handler) admission(x *exchange, r *http.Request) error {
 
 // catalog tells what the namespace offers.
 func (h *handler) catalog(x *exchange, r *http.Request) error {
-	catalog, err := x.space().Catalog(r.Context())
+	catalog, err := x.space().Catalog(r.Context(), x.caller)
 	if err != nil {
 		return err
 	}

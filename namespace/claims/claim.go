@@ -58,6 +58,9 @@ func newClaim(prefix, base string, spec api.ClaimSpec) (*claim, error) {
 // Wait is how long the claim waits for work.
 func (c *claim) Wait() time.Duration { return c.wait }
 
+// PassesAdmission makes the claim a command that passes admission.
+func (c *claim) PassesAdmission() {}
+
 // Apply serves the claim alone.
 func (c *claim) Apply(t *namespace.Turn) (namespace.Answer, error) {
 	demands, err := serve([]*namespace.Turn{t})
