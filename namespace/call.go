@@ -42,14 +42,14 @@ type Admission struct {
 type stage uint8
 
 const (
-	stageNew     stage = iota
-	stageLookup        // at the writer, looking for a stored answer
-	stageQueued        // waiting in admission
-	stageParked        // waiting for work, outside admission
-	stageDeferred      // waiting for what later commands decide
-	stageRunning       // at the writer
-	stageChained       // durable; the command that follows is under way
-	stageDone          // answered
+	stageNew      stage = iota
+	stageLookup         // at the writer, looking for a stored answer
+	stageQueued         // waiting in admission
+	stageParked         // waiting for work, outside admission
+	stageDeferred       // waiting for what later commands decide
+	stageRunning        // at the writer
+	stageChained        // durable; the command that follows is under way
+	stageDone           // answered
 )
 
 // call is one command in one activation, from its caller to the writer and
