@@ -33,7 +33,7 @@ type Claimed struct {
 // that could grant twice; with one, the same grants come again.
 func (c *Client) Claim(ctx context.Context, spec api.ClaimSpec) (*Claimed, error) {
 	q := call{what: "claim work", method: http.MethodPost, path: base + "/claims", body: spec, key: c.key, safe: c.key != "", claims: true}
-	q.wait = waitOf(&spec)
+	q.wait = millis(spec.WaitMs)
 	claimed := new(Claimed)
 	a, err := c.sender.fetch(ctx, q, &claimed.Claims)
 	if err != nil {
@@ -55,18 +55,7 @@ func (c *Client) Claims(ctx context.Context, o *ListOptions) iter.Seq2[api.Claim
 // Heartbeat renews a lease once; [Client.Keep] does so for as long as work
 // lasts.
 func (c *Client) Heartbeat(ctx context.Context, claim string, spec api.HeartbeatSpec) (*api.Heartbeat, error) {
-	h, _, err := c.heartbeat(ctx, claim, spec)
-	return h, err
-}
-
-func (c *Client) heartbeat(ctx context.Context, claim string, spec api.HeartbeatSpec) (*api.Heartbeat, time.Time, error) {
-	h := new(api.Heartbeat)
-	q := onClaim("renew lease", claim, "heartbeat", spec, "")
-	a, err := c.sender.fetch(ctx, q, h)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return h, a.sent, nil
+	return fetch[api.Heartbeat](ctx, c.sender, heartbeat(onClaim, claim, spec))
 }
 
 // Submitted is the answer to a submission.
@@ -86,7 +75,7 @@ func (c *Client) Submit(ctx context.Context, claim string, spec api.SubmitSpec) 
 }
 
 func (c *Client) submit(ctx context.Context, claim string, spec api.SubmitSpec, untilDone bool) (*Submitted, error) {
-	q := onClaim("submit artifact", claim, "submit", spec, c.keyOr(claim))
+	q := command("submit artifact", onClaim, claim, "submit", spec, c.keyOr(claim))
 	q.wait, q.untilDone = waitOf(spec.ClaimNext), untilDone
 	submitted := new(Submitted)
 	a, err := c.sender.fetch(ctx, q, &submitted.Submitted)
@@ -104,7 +93,7 @@ func (c *Client) Fail(ctx context.Context, claim string, spec api.FailSpec) (*ap
 }
 
 func (c *Client) fail(ctx context.Context, claim string, spec api.FailSpec, untilDone bool) (*api.Failed, error) {
-	q := onClaim("fail claim", claim, "fail", spec, c.keyOr(claim))
+	q := command("fail claim", onClaim, claim, "fail", spec, c.keyOr(claim))
 	q.wait, q.untilDone = waitOf(spec.ClaimNext), untilDone
 	return fetch[api.Failed](ctx, c.sender, q)
 }
@@ -116,24 +105,44 @@ func (c *Client) Release(ctx context.Context, claim string, spec api.ReleaseSpec
 }
 
 func (c *Client) release(ctx context.Context, claim string, spec api.ReleaseSpec, untilDone bool) (*api.Released, error) {
-	q := onClaim("release claim", claim, "release", spec, c.key)
+	q := command("release claim", onClaim, claim, "release", spec, c.key)
 	q.untilDone = untilDone
 	return fetch[api.Released](ctx, c.sender, q)
 }
 
-// onClaim is a command on a claim. Each of them does no harm when it comes
-// twice: a heartbeat and a release by their nature, the others by their key.
-func onClaim(what, claim, verb string, body any, key string) call {
+// grants is what a worker holds leases of, as the path of their collection.
+type grants string
+
+const (
+	onClaim   grants = "/claims/"
+	onQuantum grants = "/quanta/"
+)
+
+// command is a command on a grant. Each of them does no harm when it comes twice:
+// a submission and a failure by their key, the others by their nature.
+func command(what string, on grants, id, verb string, body any, key string) call {
 	return call{
-		what: what, method: http.MethodPost, path: base + "/claims/" + url.PathEscape(claim) + ":" + verb,
+		what: what, method: http.MethodPost, path: base + string(on) + url.PathEscape(id) + ":" + verb,
 		body: body, key: key, safe: true,
 	}
 }
 
+func heartbeat(on grants, id string, spec api.HeartbeatSpec) call {
+	return command("renew lease", on, id, "heartbeat", spec, "")
+}
+
 // waitOf is how long a claim command asks the server to take, 0 for none.
 func waitOf(spec *api.ClaimSpec) time.Duration {
-	if spec == nil || spec.WaitMs == nil {
+	if spec == nil {
 		return 0
 	}
-	return time.Duration(*spec.WaitMs) * time.Millisecond
+	return millis(spec.WaitMs)
+}
+
+// millis is a duration in milliseconds, 0 for none.
+func millis(ms *int64) time.Duration {
+	if ms == nil {
+		return 0
+	}
+	return time.Duration(*ms) * time.Millisecond
 }

@@ -1,8 +1,9 @@
 // Package client talks to a Skerry server over HTTP.
 //
 // A [Client] works in one namespace: it creates nouns and verbs, claims work,
-// renews leases, submits artifacts and reads receipts. An [Operator] has the
-// routes of the node: namespaces, their settings and their keys. Both are safe
+// renews leases, submits artifacts and reads receipts. It submits durable runs,
+// follows their events and reads their results, and as a worker computes their
+// items. An [Operator] has the routes of the node: namespaces, their settings and their keys. Both are safe
 // for concurrent use. Documents are those of package api, and every refusal of
 // the server is an *api.Error, so that errors.Is and api.IsCode ask for a code.
 //
@@ -19,8 +20,10 @@
 //     granted or renewed it was sent. Work stops when it lapses by that count,
 //     whatever the wall clocks say. A refusal by the server ends a lease at once;
 //     trouble on the way does not.
+//   - The events of a run come without gap or repetition, over however many
+//     connections.
 //   - Every goroutine that a call starts has ended when its owner says so:
-//     [Lease.Stop] and [Client.Work] wait.
+//     [Lease.Stop], [Client.Work] and [Client.WorkRuns] wait.
 //
 // The package imports the standard library and package api only.
 package client

@@ -15,15 +15,20 @@ var (
 	// ErrNoAnswer says that one try got no answer within its time. Whether the
 	// request took effect is not known.
 	ErrNoAnswer = errors.New("no answer in time")
-	// ErrLeaseLost is the cause of a lease's context once the claim is not the
-	// worker's any more: the lease lapsed, or the server said so.
+	// ErrLeaseLost is the cause of a lease's context once the claim or quantum is
+	// not the worker's any more: the lease lapsed, or the server said so.
 	ErrLeaseLost = errors.New("lease lost")
 	// ErrCancelRequested is the cause of a lease's context once the server said
 	// that the verb was cancelled.
 	ErrCancelRequested = errors.New("verb cancelled")
+	// ErrRunCancelled is the same for the lease of a quantum and its run.
+	ErrRunCancelled = errors.New("run cancelled")
 	// ErrStopping is the cause of a job's context when its worker stops and the
 	// grace period is over.
 	ErrStopping = errors.New("worker stopping")
+	// ErrItemTimeout is the cause of an item's context once it has been worked on
+	// for as long as its kind allows.
+	ErrItemTimeout = errors.New("item out of time")
 	// ErrNoBody says that an input lies at a URI, where the server has no body
 	// to give.
 	ErrNoBody = errors.New("input lies at a uri")

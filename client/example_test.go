@@ -119,3 +119,107 @@ func ExampleClient_CreateVerb() {
 	// true true
 	// this needs the role producer
 }
+
+// newRunServer stands for a Skerry server with one run of two items, which is
+// queued and has its quantum ready.
+func newRunServer() *httptest.Server {
+	granted := false
+	answers := map[string]string{
+		"/runs":               `{"id":"rn_1","status":"queued","last_event_sequence":1}`,
+		"/runs/rn_1/results":  `{"data":[{"id":"a","status":"succeeded","result":{"length":3}}],"next_cursor":null}`,
+		"/catalog":            `{"batch_items":4}`,
+		"/quanta/qm_1:commit": `{"committed":["a","b"],"ignored":[],"run":null}`,
+	}
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, "/ns/demo/api/v2")
+		switch {
+		case path == "/runs/rn_1/events":
+			w.Header().Set("Content-Type", "text/event-stream")
+			for i, event := range []string{"run.queued", "run.started", "item.succeeded", "run.completed"} {
+				_, _ = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: {\"sequence\":%d,\"type\":%q}\n\n", i+1, event, i+1, event)
+			}
+		case path == "/quanta:claim" && !granted:
+			granted = true
+			_, _ = io.WriteString(w, `{"quantum":{"id":"qm_1","run":"rn_1","kind":"measure","shared":{},"fence":4194305,"timeout_ms":60000,"ttl_ms":60000,
+				"items":[{"id":"a","attempt_count":1,"payload":{"text":"one"}},{"id":"b","attempt_count":1,"payload":{"text":""}}]}}`)
+		case path == "/quanta:claim":
+			_, _ = io.WriteString(w, `{"quantum":null,"idle":{"poll_after_ms":250}}`)
+		default:
+			_, _ = io.WriteString(w, answers[path])
+		}
+	}))
+}
+
+// A producer submits a run, follows it to its end and reads what came of it.
+func ExampleClient_FollowRun() {
+	server := newRunServer()
+	defer server.Close()
+	c, err := client.New(server.URL+"/ns/demo", "a-producers-key", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	ctx := context.Background()
+	run, err := c.SubmitRun(ctx, api.RunSpec{
+		Kind: "measure", Items: []api.RunItemSpec{{ID: "a", Payload: map[string]json.RawMessage{"text": json.RawMessage(`"one"`)}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for event, err := range c.FollowRun(ctx, run.ID, 0) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(event.Sequence, event.Type)
+	}
+	for item, err := range c.RunResults(ctx, run.ID, nil) {
+		fmt.Println(item.ID, item.Status, string(item.Result), err)
+	}
+	// Output:
+	// 1 run.queued
+	// 2 run.started
+	// 3 item.succeeded
+	// 4 run.completed
+	// a succeeded {"length":3} <nil>
+}
+
+// A worker computes the items of runs one by one. What its handler returns is
+// committed in batches.
+func ExampleClient_WorkRuns() {
+	server := newRunServer()
+	defer server.Close()
+	c, err := client.New(server.URL+"/ns/demo", "a-workers-key", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	err = c.WorkRuns(context.Background(), client.RunWorkerOptions{
+		Kinds: []string{"measure"}, StopWhenIdle: true,
+		Handler: func(_ context.Context, job *client.RunJob) (json.RawMessage, error) {
+			var item struct{ Text string }
+			if err := json.Unmarshal(job.Payload, &item); err != nil {
+				return nil, &client.JobError{Code: "bad_item", Message: "text is not a string"}
+			}
+			if item.Text == "" {
+				return nil, &client.JobError{Code: "no_text", Message: "there is nothing to measure"}
+			}
+			cost := int64(len(item.Text))
+			job.Cost = &cost
+			return json.Marshal(map[string]int{"length": len(item.Text)})
+		},
+		Observe: func(o client.QuantumOutcome) {
+			for _, item := range o.Committed {
+				fmt.Println(o.Quantum.ID, item.ID, item.Status)
+			}
+		},
+	})
+	fmt.Println(err)
+	// Output:
+	// qm_1 a succeeded
+	// qm_1 b failed
+	// <nil>
+}

@@ -75,11 +75,11 @@ func (r *Result) content() api.Content {
 	return Inline(r.Bytes, r.MediaType)
 }
 
-// JobError is how a handler says what should become of its verb. Any other error
-// fails it for another attempt.
+// JobError is how a handler says what should become of its verb, or of an item of
+// a run. Any other error fails a verb for another attempt, and an item for good.
 type JobError struct {
 	// Code is a stable name for programs, and Message is for people. Both are
-	// stored with the verb.
+	// stored with the verb or the item.
 	Code, Message string
 	// Final ends the verb; otherwise another attempt may come.
 	Final bool

@@ -13,12 +13,14 @@ import (
 // of its longest lifetime, when renewing no longer prolongs it.
 const minRenewal = 20 * time.Millisecond
 
-// Lease keeps a claim's lease alive until it is stopped or lost. Make one with
-// [Client.Keep]. It is safe for concurrent use.
+// Lease keeps the lease of a claim or a quantum alive until it is stopped or lost.
+// Make one with [Client.Keep] or [Client.KeepQuantum]. It is safe for concurrent
+// use.
 type Lease struct {
-	client *Client
-	claim  string
-	spec   api.HeartbeatSpec
+	sender *sender
+	// beat is the heartbeat, and cancelled the cause that its cancel_requested is.
+	beat      call
+	cancelled error
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -41,11 +43,19 @@ type Lease struct {
 // sent is zero because the time is not known, Keep first confirms the lease with
 // a heartbeat and blocks until that is answered, at most for the ttl.
 func (c *Client) Keep(ctx context.Context, claim *api.Claim, sent time.Time) *Lease {
-	ttl := time.Duration(claim.TTLMs) * time.Millisecond
-	l := &Lease{
-		client: c, claim: claim.ID, spec: api.HeartbeatSpec{Fence: claim.Fence},
-		done: make(chan struct{}), sent: sent, ttl: ttl,
-	}
+	l := &Lease{beat: heartbeat(onClaim, claim.ID, api.HeartbeatSpec{Fence: claim.Fence}), cancelled: ErrCancelRequested}
+	return c.keep(ctx, l, claim.TTLMs, sent)
+}
+
+// KeepQuantum is [Client.Keep] for a quantum; sent is [ClaimedQuanta.Sent].
+func (c *Client) KeepQuantum(ctx context.Context, quantum *api.Quantum, sent time.Time) *Lease {
+	l := &Lease{beat: heartbeat(onQuantum, quantum.ID, api.HeartbeatSpec{Fence: quantum.Fence}), cancelled: ErrRunCancelled}
+	return c.keep(ctx, l, quantum.TTLMs, sent)
+}
+
+func (c *Client) keep(ctx context.Context, l *Lease, ttlMs int64, sent time.Time) *Lease {
+	ttl := time.Duration(ttlMs) * time.Millisecond
+	l.sender, l.done, l.sent, l.ttl = c.sender, make(chan struct{}), sent, ttl
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	confirmed := l.Remaining() > ttl/3
 	if !confirmed {
@@ -59,9 +69,9 @@ func (c *Client) Keep(ctx context.Context, claim *api.Claim, sent time.Time) *Le
 }
 
 // Context is the context of the work: a child of Keep's, cancelled when the lease
-// is lost. Its cause, by [context.Cause], is then ErrLeaseLost or
-// ErrCancelRequested; the chain of a lost lease also holds the server's refusal
-// if there was one.
+// is lost. Its cause, by [context.Cause], is then ErrLeaseLost, ErrCancelRequested
+// or for a quantum ErrRunCancelled; the chain of a lost lease also holds the
+// server's refusal if there was one.
 func (l *Lease) Context() context.Context { return l.ctx }
 
 // Remaining is how long the lease certainly lives on, as far as is known here; it
@@ -78,6 +88,9 @@ func (l *Lease) Stop() {
 	l.cancel(nil)
 	<-l.done
 }
+
+// lose ends the lease because the server refused to go on with it.
+func (l *Lease) lose(refusal error) { l.cancel(fmt.Errorf("%w: %w", ErrLeaseLost, refusal)) }
 
 func (l *Lease) set(sent time.Time, ttl time.Duration) {
 	l.mu.Lock()
@@ -117,11 +130,11 @@ func (l *Lease) confirm() {
 			return
 		}
 		if definite(err) {
-			l.cancel(fmt.Errorf("%w: %w", ErrLeaseLost, err))
+			l.lose(err)
 			return
 		}
 		left = l.Remaining()
-		pause := min(max(min(l.client.sender.backoff(failed, err), left/4), minRenewal), left)
+		pause := min(max(min(l.sender.backoff(failed, err), left/4), minRenewal), left)
 		if sleep(l.ctx, pause) != nil {
 			return
 		}
@@ -134,14 +147,15 @@ func (l *Lease) confirm() {
 func (l *Lease) renew(left time.Duration) error {
 	ctx, cancel := context.WithTimeout(l.ctx, max(left/2, min(left, minRenewal)))
 	defer cancel()
-	h, sent, err := l.client.heartbeat(ctx, l.claim, l.spec)
+	h := new(api.Heartbeat)
+	a, err := l.sender.fetch(ctx, l.beat, h)
 	if err != nil {
 		return err
 	}
 	if h.CancelRequested {
-		l.cancel(ErrCancelRequested)
+		l.cancel(l.cancelled)
 		return nil
 	}
-	l.set(sent, time.Duration(h.TTLMs)*time.Millisecond)
+	l.set(a.sent, time.Duration(h.TTLMs)*time.Millisecond)
 	return nil
 }

@@ -81,11 +81,12 @@ func advised(err error) time.Duration {
 // mayRetry reports whether a request that failed with err may be sent again.
 func mayRetry(q *call, err error) bool {
 	if q.untilDone {
-		return !hopeless(err)
+		return !hopeless(err) && !(q.contestable && contested(err))
 	}
 	var e *api.Error
 	if errors.As(err, &e) {
-		return e.Code.Retryable()
+		// Work that ran out of time had begun.
+		return e.Code.Retryable() && (q.safe || e.Code != api.ItemTimeout)
 	}
 	var s *StatusError
 	if errors.As(err, &s) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,8 +31,9 @@ type call struct {
 	what   string
 	method string
 	// path lies below the base and is escaped.
-	path  string
-	query url.Values
+	path   string
+	query  url.Values
+	header http.Header
 	// body is encoded once, so that every try has the same bytes. Nil is none.
 	body any
 	key  string
@@ -41,8 +43,10 @@ type call struct {
 	// wait is how long the server was asked to take.
 	wait time.Duration
 	// claims marks a claim command. untilDone marks a safe call that is sent until
-	// there is an answer that counts, bounded by its context alone.
-	claims, untilDone bool
+	// there is an answer that counts, bounded by its context alone; contestable one
+	// for which a fault of the server is such an answer, as its content may have
+	// caused it.
+	claims, untilDone, contestable bool
 }
 
 // answer is a success.
@@ -106,17 +110,27 @@ func (s *sender) send(ctx context.Context, q call) (answer, error) {
 			}
 			return a, nil
 		}
-		if ctx.Err() != nil {
-			return answer{}, fmt.Errorf("%s: %w", q.what, err)
-		}
-		pause := s.backoff(failed, err)
-		if !mayRetry(&q, err) || !s.mayGoOn(&q, failed, now().Sub(began)+pause, err) {
-			return answer{}, fmt.Errorf("%s: %w", q.what, err)
-		}
-		if stop := sleep(ctx, pause); stop != nil {
-			return answer{}, fmt.Errorf("%s: %w, after %w", q.what, stop, err)
+		if err := s.pause(ctx, &q, failed, began, err); err != nil {
+			return answer{}, err
 		}
 	}
+}
+
+// pause waits until a call may be sent again of which the given number of tries
+// since began have failed, the last with err. Its own error is the call's, which
+// is over then.
+func (s *sender) pause(ctx context.Context, q *call, failed int, began time.Time, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", q.what, err)
+	}
+	pause := s.backoff(failed, err)
+	if !mayRetry(q, err) || !s.mayGoOn(q, failed, now().Sub(began)+pause, err) {
+		return fmt.Errorf("%s: %w", q.what, err)
+	}
+	if stop := sleep(ctx, pause); stop != nil {
+		return fmt.Errorf("%s: %w, after %w", q.what, stop, err)
+	}
+	return nil
 }
 
 // encode is the JSON of v, nil for nil. It leaves <, > and & alone, of which an
@@ -182,6 +196,7 @@ func (s *sender) request(ctx context.Context, q *call, body []byte) (*http.Reque
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
+	maps.Copy(r.Header, q.header)
 	r.Header.Set("User-Agent", s.o.UserAgent)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")

@@ -15,17 +15,19 @@ import (
 // over or the worker stops: a submission may still be accepted late.
 const leastSettle = 5 * time.Second
 
-// Disposition is what became of a claim.
+// Disposition is what became of a claim or a quantum.
 type Disposition string
 
 // The dispositions. DoneRetry is a failure after which another attempt may come.
-// DoneLost means that nothing was reported, or that the report was not accepted
-// or not answered: the verb is somebody else's or will be.
+// DoneCommitted is that of a quantum of which results were taken. DoneLost means
+// that nothing was reported, or that the report was not accepted or not answered:
+// the verb, or what is left of the quantum, is somebody else's or will be.
 const (
 	DoneSubmitted Disposition = "submitted"
 	DoneRetry     Disposition = "retry"
 	DoneFailed    Disposition = "failed"
 	DoneReleased  Disposition = "released"
+	DoneCommitted Disposition = "committed"
 	DoneLost      Disposition = "lost"
 )
 
@@ -45,8 +47,7 @@ type Outcome struct {
 // start puts a claim into a slot whose token has been taken.
 func (w *worker) start(ctx, jobs context.Context, claim *api.Claim, sent time.Time) {
 	w.taken++
-	w.slots.Go(func() {
-		defer w.giveBack(1)
+	w.slots.start(func() {
 		for claim != nil && w.hold(claim.ID) {
 			id := claim.ID
 			claim, sent = w.serve(ctx, jobs, claim, sent)
@@ -85,19 +86,22 @@ func (w *worker) serve(ctx, jobs context.Context, claim *api.Claim, sent time.Ti
 	return r.next, r.sent
 }
 
-// handle calls the handler unless the lease was lost before. A panic becomes an
-// error that fails the verb; its value stays here.
+// handle calls the handler unless the lease was lost before.
 func (w *worker) handle(ctx context.Context, job *Job) (result Result, err error) {
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			failure := &JobError{Code: "handler_panic", Message: "the handler panicked"}
-			err = fmt.Errorf("%w: %v\n%s", failure, v, debug.Stack())
-		}
-	}()
+	defer catchPanic(&err)
 	return w.o.Handler(ctx, job)
+}
+
+// catchPanic turns the panic of a handler into an error that fails the verb or
+// the item; its value stays here.
+func catchPanic(err *error) {
+	if v := recover(); v != nil {
+		failure := &JobError{Code: "handler_panic", Message: "the handler panicked"}
+		*err = fmt.Errorf("%w: %v\n%s", failure, v, debug.Stack())
+	}
 }
 
 // report tells the server what came of a claim.
@@ -120,7 +124,7 @@ func (r *report) submit(ctx, jobs context.Context, result *Result, o *Outcome) {
 		spec.ClaimNext = &next
 	}
 	var done *Submitted
-	err := r.settle(jobs, func(ctx context.Context) (err error) {
+	err := settle(jobs, r.left, func(ctx context.Context) (err error) {
 		done, err = r.worker.client.submit(ctx, r.claim.ID, spec, true)
 		return err
 	})
@@ -174,7 +178,7 @@ func (r *report) fail(jobs context.Context, e *JobError, o *Outcome) {
 	spec := api.FailSpec{
 		Fence: r.claim.Fence, Error: api.Failure{Code: e.Code, Message: e.Message}, Final: e.Final, RetryAfterMs: e.retryAfterMs(),
 	}
-	err := r.settle(jobs, func(ctx context.Context) error {
+	err := settle(jobs, r.left, func(ctx context.Context) error {
 		_, err := r.worker.client.fail(ctx, r.claim.ID, spec, true)
 		return err
 	})
@@ -190,7 +194,7 @@ func (r *report) fail(jobs context.Context, e *JobError, o *Outcome) {
 
 func (r *report) release(jobs context.Context, after time.Duration, o *Outcome) {
 	spec := api.ReleaseSpec{Fence: r.claim.Fence, RetryAfterMs: (&JobError{After: after}).retryAfterMs()}
-	err := r.settle(jobs, func(ctx context.Context) error {
+	err := settle(jobs, r.left, func(ctx context.Context) error {
 		_, err := r.worker.client.release(ctx, r.claim.ID, spec, true)
 		return err
 	})
@@ -200,11 +204,11 @@ func (r *report) release(jobs context.Context, after time.Duration, o *Outcome) 
 	}
 }
 
-// settle sends a report for as long as the lease lasts, and once more if the
+// settle sends a report for as long as is left of the lease, and once more if the
 // grace period ends in between. Sending it again is safe, and the same bytes are
 // sent.
-func (r *report) settle(jobs context.Context, send func(context.Context) error) error {
-	err := within(jobs, max(r.left, leastSettle), send)
+func settle(jobs context.Context, left time.Duration, send func(context.Context) error) error {
+	err := within(jobs, max(left, leastSettle), send)
 	if err != nil && jobs.Err() != nil && !definite(err) {
 		err = within(context.WithoutCancel(jobs), leastSettle, send)
 	}

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"slices"
 	"sync"
@@ -59,9 +58,7 @@ type WorkerOptions struct {
 type worker struct {
 	client *Client
 	o      WorkerOptions
-	// free holds a token for each slot that works on nothing.
-	free  chan struct{}
-	slots sync.WaitGroup
+	slots  *slots
 	// taken counts the claims that were started; only the claiming goroutine
 	// uses it.
 	taken int
@@ -86,18 +83,9 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	if o.Handler == nil {
 		return errors.New("start worker: no handler")
 	}
-	o.Concurrency = max(o.Concurrency, 1)
-	if o.Wait <= 0 || o.Wait > 30*time.Second {
-		o.Wait = 30 * time.Second
-	}
-	if o.Grace <= 0 {
-		o.Grace = 10 * time.Second
-	}
+	o.Wait = waitOrMost(o.Wait)
 	w := &worker{
-		client: c, o: o, free: make(chan struct{}, o.Concurrency), held: make(map[string]bool), missed: o.Recover,
-	}
-	for range o.Concurrency {
-		w.free <- struct{}{}
+		client: c, o: o, slots: newSlots(max(o.Concurrency, 1)), held: make(map[string]bool), missed: o.Recover,
 	}
 	jobs, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
@@ -105,19 +93,19 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	if ctx.Err() != nil {
 		err = nil
 	}
-	w.drain(ctx, end)
+	w.slots.drain(ctx, o.Grace, o.Force, end)
 	return err
 }
 
 // claim takes work for the free slots until there is a reason to stop.
 func (w *worker) claim(ctx, jobs context.Context) error {
 	for {
-		n := w.acquire(ctx, w.allowed())
+		n := w.slots.acquire(ctx, w.allowed())
 		if n == 0 {
 			return nil
 		}
 		if w.takeMissed() {
-			w.giveBack(n)
+			w.slots.giveBack(n)
 			if err := w.recover(ctx, jobs); err != nil {
 				return err
 			}
@@ -125,21 +113,21 @@ func (w *worker) claim(ctx, jobs context.Context) error {
 		}
 		claimed, err := w.ask(ctx, n)
 		if err != nil {
-			w.giveBack(n)
+			w.slots.giveBack(n)
 			return err
 		}
 		granted := claimed.Claims.Claims
 		for i := range granted {
 			w.start(ctx, jobs, &granted[i], claimed.Sent)
 		}
-		w.giveBack(n - len(granted))
+		w.slots.giveBack(n - len(granted))
 		if len(granted) > 0 {
 			continue
 		}
 		if w.o.StopWhenIdle {
 			return nil
 		}
-		if err := sleep(ctx, pace(claimed)); err != nil {
+		if err := sleep(ctx, pace(claimed.Idle, claimed.Sent)); err != nil {
 			return err
 		}
 	}
@@ -153,58 +141,19 @@ func (w *worker) allowed() int {
 	return min(w.o.MaxJobs-w.taken, maxPerClaim)
 }
 
-// acquire takes the tokens of the slots that are free, at least one and at most
-// the given number. It waits for the first, and returns 0 once ctx has ended or
-// none may be taken.
-func (w *worker) acquire(ctx context.Context, most int) int {
-	if most <= 0 || ctx.Err() != nil {
-		return 0
-	}
-	select {
-	case <-w.free:
-	case <-ctx.Done():
-		return 0
-	}
-	for n := 1; n < most; n++ {
-		select {
-		case <-w.free:
-		default:
-			return n
-		}
-	}
-	return most
-}
-
-func (w *worker) giveBack(n int) {
-	for range n {
-		w.free <- struct{}{}
-	}
-}
-
-// ask sends one claim command until it is answered, always under the same key and
-// with the same body, so that an answer that was lost comes again.
+// ask sends one claim command until it is answered.
 func (w *worker) ask(ctx context.Context, n int) (*Claimed, error) {
-	first := now()
-	keyed := w.client.WithIdempotencyKey(rand.Text())
 	spec := w.spec(n, w.o.Wait)
-	for failed := 1; ; failed++ {
-		claimed, err := keyed.Claim(ctx, spec)
-		if err == nil {
-			if claimed.Replayed {
-				claimed.Sent = first
-			}
-			return claimed, nil
-		}
-		if ctx.Err() != nil || hopeless(err) {
-			return nil, err
-		}
-		if w.o.Delayed != nil {
-			w.o.Delayed(err)
-		}
-		if err := sleep(ctx, w.client.sender.backoff(failed, err)); err != nil {
-			return nil, err
-		}
+	claimed, first, err := insist(ctx, w.client, w.o.Delayed, func(keyed *Client) (*Claimed, error) {
+		return keyed.Claim(ctx, spec)
+	})
+	if err != nil {
+		return nil, err
 	}
+	if claimed.Replayed {
+		claimed.Sent = first
+	}
+	return claimed, nil
 }
 
 // spec is the claim command for n verbs.
@@ -221,16 +170,6 @@ func (w *worker) spec(n int, wait time.Duration) api.ClaimSpec {
 	return spec
 }
 
-// pace is how long to stay away after a claim that found nothing. The time that
-// the claim waited at the server counts.
-func pace(c *Claimed) time.Duration {
-	if c.Idle == nil {
-		return firstBackoff
-	}
-	after := time.Duration(min(max(c.Idle.PollAfterMs, 0), maxRetryAfter.Milliseconds())) * time.Millisecond
-	return c.Sent.Add(after).Sub(now())
-}
-
 // recover takes up the principal's leases that this worker does not hold.
 func (w *worker) recover(ctx, jobs context.Context) error {
 	for claim, err := range w.client.Claims(ctx, nil) {
@@ -240,35 +179,10 @@ func (w *worker) recover(ctx, jobs context.Context) error {
 		if w.holds(claim.ID) || (len(w.o.Kinds) > 0 && !slices.Contains(w.o.Kinds, claim.Verb.Kind)) {
 			continue
 		}
-		if w.acquire(ctx, min(1, w.allowed())) == 0 {
+		if w.slots.acquire(ctx, min(1, w.allowed())) == 0 {
 			return nil
 		}
 		w.start(ctx, jobs, &claim, time.Time{})
 	}
 	return nil
-}
-
-// drain waits for the handlers, and when ctx has ended and the grace period is
-// over ends their contexts.
-func (w *worker) drain(ctx context.Context, end context.CancelCauseFunc) {
-	done := make(chan struct{})
-	go func() {
-		w.slots.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return
-	case <-ctx.Done():
-	case <-w.o.Force:
-	}
-	grace := time.NewTimer(w.o.Grace)
-	defer grace.Stop()
-	select {
-	case <-done:
-	case <-grace.C:
-	case <-w.o.Force:
-	}
-	end(ErrStopping)
-	<-done
 }
