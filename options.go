@@ -2,9 +2,12 @@ package skerry
 
 import (
 	"log/slog"
+	"maps"
 
 	"github.com/skerryhq/skerry/actors"
+	"github.com/skerryhq/skerry/api"
 	"github.com/skerryhq/skerry/namespace"
+	"github.com/skerryhq/skerry/namespace/runs"
 )
 
 // Names of package namespace that an embedder needs in nearly every program.
@@ -17,17 +20,36 @@ type (
 	Namespace = namespace.Namespace
 	// Class is a service that every namespace of a runtime has.
 	Class = namespace.Class
+	// Item is what a handler works on.
+	Item = runs.Item
+	// Handler works on one item inside the process.
+	Handler = runs.Handler
 )
+
+// Kind registers a kind of items of runs, or of singular calls, and says who works on
+// them.
+type Kind struct {
+	// Kind is how the items are treated. It stands in the node's settings, so a
+	// namespace can have another of the name.
+	api.Kind
+	// Handler works on them inside the process; nil leaves them to workers over HTTP.
+	Handler Handler
+}
 
 // DefaultSettings are the settings where nothing else is said.
 func DefaultSettings() Settings { return namespace.DefaultSettings() }
 
-// Options configure a runtime. The zero value is a runtime with the claims
-// service, default settings, and no operator key (so that no HTTP request has
+// Options configure a runtime. The zero value is a runtime with the claims and the
+// runs service, default settings, and no operator key (so that no HTTP request has
 // the operator's powers).
 type Options struct {
-	// Classes are services besides claims.
+	// Classes are services besides claims and runs.
 	Classes []Class
+	// Kinds are registered by name, beside those of Settings.
+	Kinds map[string]Kind
+	// RunSlots is how many quanta of runs handlers work on at once, in all namespaces
+	// together; 0 means 1.
+	RunSlots int
 	// Settings are the node's settings; nil means [DefaultSettings].
 	Settings *Settings
 	// MaxActive bounds the namespaces that are active at once; 0 means 10,000.
@@ -58,3 +80,30 @@ func MaxActive(want int) int { return namespace.MaxActive(want) }
 
 // CheckName says what is wrong with a namespace's name, if anything.
 func CheckName(name string) error { return namespace.CheckName(name) }
+
+// settings are the node's, with the kinds of the options.
+func (o *Options) settings() *Settings {
+	s := DefaultSettings()
+	if o.Settings != nil {
+		s = *o.Settings
+	}
+	s.Kinds = maps.Clone(s.Kinds)
+	if s.Kinds == nil {
+		s.Kinds = map[string]api.Kind{}
+	}
+	for name, kind := range o.Kinds {
+		s.Kinds[name] = kind.Kind
+	}
+	return &s
+}
+
+// handlers are those of the kinds that have one.
+func (o *Options) handlers() map[string]Handler {
+	handlers := map[string]Handler{}
+	for name, kind := range o.Kinds {
+		if kind.Handler != nil {
+			handlers[name] = kind.Handler
+		}
+	}
+	return handlers
+}

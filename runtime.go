@@ -12,6 +12,7 @@ import (
 	"github.com/skerryhq/skerry/internal/httpapi"
 	"github.com/skerryhq/skerry/namespace"
 	"github.com/skerryhq/skerry/namespace/claims"
+	"github.com/skerryhq/skerry/namespace/runs"
 )
 
 // Runtime is an open data directory and the namespaces in it. It is safe for
@@ -34,9 +35,10 @@ func Open(ctx context.Context, dir string, o Options) (*Runtime, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	durable := runs.Class(runs.Options{Handlers: o.handlers(), Slots: o.RunSlots, Logger: log})
 	inner, err := namespace.Open(ctx, dir, namespace.Options{
-		Classes:  slices.Concat([]Class{claims.Class()}, o.Classes),
-		Defaults: o.Settings, MaxActive: o.MaxActive, Clock: o.Clock, Logger: log, Version: o.Version, VFS: o.VFS,
+		Classes:  slices.Concat([]Class{claims.Class(), durable}, o.Classes),
+		Defaults: o.settings(), MaxActive: o.MaxActive, Clock: o.Clock, Logger: log, Version: o.Version, VFS: o.VFS,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open runtime: %w", err)

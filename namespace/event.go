@@ -43,10 +43,19 @@ func (t *Turn) Append(stream, kind string, body any) (int64, error) {
 // DropEvents removes a whole stream. If it is appended to later it begins at 1
 // again, so it is for streams whose owner ends.
 func (t *Turn) DropEvents(stream string) error {
-	if _, err := t.Exec(sqlDropEvents, t.streamKey(stream)); err != nil {
-		return fmt.Errorf("drop events: %w", err)
+	_, err := t.TrimEvents(stream, -1)
+	return err
+}
+
+// TrimEvents removes up to limit of the oldest events of a stream, all of them for a
+// negative limit, and reports how many there were. It takes long streams apart in
+// small steps; see [Turn.DropEvents] for what becomes of an empty one.
+func (t *Turn) TrimEvents(stream string, limit int) (int, error) {
+	n, err := t.Exec(sqlTrimEvents, t.streamKey(stream), limit)
+	if err != nil {
+		return 0, fmt.Errorf("remove events: %w", err)
 	}
-	return nil
+	return int(n), nil
 }
 
 // Events reads up to limit events of a stream of the class behind the number

@@ -21,10 +21,12 @@ type Route struct {
 	// Anonymous lets requests without a key in where the namespace's settings
 	// open it to them.
 	Anonymous bool
-	// MaxBody bounds the request's body in bytes; 0 means 2 MiB.
+	// MaxBody bounds the request's body in bytes; 0 means 2 MiB. The body of a Query
+	// by GET is not read.
 	MaxBody int64
 	// RequireIdempotencyKey and IgnoreIdempotencyKey say how the header is
-	// treated; by default it is optional.
+	// treated; by default it is optional. For a Query it is only checked, and by GET
+	// not even that: nothing is kept for its key.
 	RequireIdempotencyKey bool
 	IgnoreIdempotencyKey  bool
 	// Params documents the query parameters.
@@ -33,6 +35,9 @@ type Route struct {
 	// API; Status is that of success, 0 for 200.
 	In, Out any
 	Status  int
+	// Streams says that the answer can be followed as server-sent events: the Query
+	// gives queries with the power [Streaming].
+	Streams bool
 
 	Command func(r *Request) (Command, error)
 	Query   func(r *Request) (Query, error)
@@ -53,6 +58,13 @@ type Request struct {
 	Path      map[string]string
 	Query     url.Values
 	Body      []byte
+	// LastEventID is the header Last-Event-ID, with which a client that lost a
+	// stream takes it up again: up to 255 printable ASCII characters, "" for none.
+	// It is read only where a route Streams, also for a page.
+	LastEventID string
+	// Stream says that the caller asks to follow the answer: it accepts
+	// text/event-stream, and the route Streams.
+	Stream bool
 }
 
 // Decode reads the body into v, strictly; an empty body is {}. Its errors are

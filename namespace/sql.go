@@ -43,5 +43,6 @@ const (
 	sqlAppendEvent = `INSERT INTO ns_event (stream, sequence, type, at, body)
 		VALUES (?1, (SELECT coalesce(max(sequence), 0) + 1 FROM ns_event WHERE stream = ?1), ?2, ?3, ?4) RETURNING sequence`
 	sqlReadEvents = `SELECT sequence, type, at, body FROM ns_event WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?`
-	sqlDropEvents = `DELETE FROM ns_event WHERE stream = ?`
+	sqlTrimEvents = `DELETE FROM ns_event WHERE stream = ?1 AND sequence IN
+		(SELECT sequence FROM ns_event WHERE stream = ?1 ORDER BY sequence LIMIT ?2)`
 )
