@@ -247,8 +247,8 @@ func (i *instance) logPanic(err error) {
 	}
 }
 
-// Idle reports that nobody waits for an answer.
-func (i *instance) Idle() bool { return len(i.live) == 0 }
+// Idle reports that nobody waits for an answer, or holds what may still be held.
+func (i *instance) Idle() bool { return len(i.live) == 0 && (i.draining || i.holds.Load() == 0) }
 
 // IdleTimeout is the namespace's setting.
 func (i *instance) IdleTimeout() time.Duration {

@@ -10,14 +10,20 @@ import (
 // from the inside. The zero value takes none.
 type attendants struct {
 	mu     sync.Mutex
-	ctx    context.Context
+	ctx    context.Context // of the goroutines
 	cancel context.CancelFunc
+	// left ends when somebody who stops has no time left, and ctx with it.
+	left   context.Context
+	hurry  context.CancelFunc
+	ended  chan struct{} // closed when all have ended
 	closed bool
 	wg     sync.WaitGroup
 }
 
 func (a *attendants) open() {
-	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.left, a.hurry = context.WithCancel(context.Background())
+	a.ctx, a.cancel = context.WithCancel(a.left)
+	a.ended = make(chan struct{})
 }
 
 // start runs f, unless the runtime is shutting down.
@@ -32,7 +38,8 @@ func (a *attendants) start(f func(context.Context)) bool {
 }
 
 // stop lets no more begin, gives those under way and the classes until the end of
-// ctx, and waits for them. It may be called again.
+// ctx, and waits for them. It may be called again, and beside another call: then the
+// end of either ctx counts.
 func (a *attendants) stop(ctx context.Context, classes []Class) {
 	a.mu.Lock()
 	first := !a.closed
@@ -41,15 +48,26 @@ func (a *attendants) stop(ctx context.Context, classes []Class) {
 	if a.ctx == nil {
 		return
 	}
-	defer context.AfterFunc(ctx, a.cancel)()
+	defer context.AfterFunc(ctx, a.hurry)()
 	if first {
-		for _, c := range classes {
-			if c.Stop != nil {
-				c.Stop(ctx)
-			}
+		a.end(ctx, classes)
+	}
+	<-a.ended
+}
+
+// end stops the classes and then the goroutines.
+func (a *attendants) end(ctx context.Context, classes []Class) {
+	defer close(a.ended)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.left, cancel)()
+	for _, c := range classes {
+		if c.Stop != nil {
+			c.Stop(ctx)
 		}
 	}
 	a.cancel()
+	a.hurry()
 	a.wg.Wait()
 }
 
@@ -86,12 +104,18 @@ func (i *instance) attendTo(h *classHost, signals []signal) {
 	}
 }
 
-// Hold keeps the namespace active until release is called. It is for attendants
-// that wait for means to do its work.
+// Hold keeps the namespace active, however long nobody uses it, until release is
+// called, as often as one likes. It is for attendants that wait for means to do its
+// work. A namespace that has to make room for others is passivated all the same,
+// which ends the hold: a pin would keep the holder's own commands, and everybody's,
+// waiting for an activation that waits for its release.
 func (n Namespace) Hold(ctx context.Context) (release func(), err error) {
 	pin, err := n.pin(ctx, "hold")
 	if err != nil {
 		return nil, err
 	}
-	return sync.OnceFunc(pin.Release), nil
+	defer pin.Release()
+	i := pin.Instance()
+	i.holds.Add(1)
+	return sync.OnceFunc(func() { i.holds.Add(-1) }), nil
 }

@@ -79,6 +79,9 @@ type call struct {
 	queued time.Duration
 	// idle is the answer to give if the wait for work ends without any.
 	idle Answer
+	// topics are what it waited for when it was parked last: its turn forgets them
+	// as soon as it looks again.
+	topics []string
 	// place and sequence are the call's position among the parked.
 	place, sequence uint64
 	parent, child   *call

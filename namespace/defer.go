@@ -1,6 +1,9 @@
 package namespace
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Deferred is a command whose caller waits for what later commands decide. It is
 // comparable; the zero value is none. A command is deferred in memory alone: when
@@ -43,8 +46,8 @@ func (t *Turn) Resolve(d Deferred, a Answer, err error) {
 func (i *instance) hold(c *call) {
 	c.stage = stageDeferred
 	switch {
-	case i.shutdown != nil:
-		i.answer(c, i.shutdown)
+	case i.draining: // or it would keep what drains, and all who ask for it, waiting
+		i.answer(c, cmp.Or(i.shutdown, error(errRestarting(nil))))
 	case c.gone.Load():
 		i.answer(c, errGone())
 	default:

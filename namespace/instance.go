@@ -29,6 +29,8 @@ type instance struct {
 	keys     atomic.Pointer[keyring]
 	// stats is what the last turn published.
 	stats atomic.Pointer[Stats]
+	// holds counts those who keep the namespace active; see [Namespace.Hold].
+	holds atomic.Int64
 
 	// ----
 

@@ -141,7 +141,7 @@ func (r *Runtime) start(ctx context.Context) error {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("list namespaces: %w", err), directory.Close())
+			return errors.Join(fmt.Errorf("list namespaces: %w", err), r.closeNow())
 		}
 		r.names.put(info.Name)
 		switch {
@@ -246,10 +246,10 @@ func (r *Runtime) List(_ context.Context, after string, desc bool, limit int) ([
 // Draining reports that Shutdown has begun.
 func (r *Runtime) Draining() bool { return r.draining.Load() }
 
-// Shutdown drains: attendants of classes come to their end, new work is refused, what is parked is answered, commits are
-// finished, files are closed. When ctx ends, what is left is closed at once.
-// Leases and all else that is in files survive. It may be called again, and
-// beside Close.
+// Shutdown drains: attendants of classes come to their end, new work is refused,
+// what is parked is answered, commits are finished, files are closed. When ctx
+// ends, what is left is closed at once. Leases and all else that is in files
+// survive. It may be called again, and beside Close.
 func (r *Runtime) Shutdown(ctx context.Context) error {
 	r.draining.Store(true)
 	r.attendants.stop(ctx, r.classes)
@@ -260,11 +260,16 @@ func (r *Runtime) Shutdown(ctx context.Context) error {
 // Close stops at once, without a drain. Nothing acknowledged is lost.
 func (r *Runtime) Close() error {
 	r.draining.Store(true)
+	err := r.closeNow()
+	return errors.Join(err, r.closeStore())
+}
+
+// closeNow ends attendants and activations without a drain.
+func (r *Runtime) closeNow() error {
 	atOnce, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.attendants.stop(atOnce, r.classes)
-	err := r.directory.Close()
-	return errors.Join(err, r.closeStore())
+	return r.directory.Close()
 }
 
 func (r *Runtime) closeStore() error {

@@ -59,6 +59,16 @@ func mergeNames(setting string, base, defaults, patch json.RawMessage) (json.Raw
 	return Encode(merged)
 }
 
+// wholeBudgets completes the budgets that a patch names with those of the node; null
+// is the node's too.
+func wholeBudgets(defaults api.Budgets, patch json.RawMessage) (json.RawMessage, error) {
+	var own api.TenantSettings // whose budgets may be absent one by one
+	if err := Decode(slices.Concat([]byte(`{"budgets":`), patch, []byte(`}`)), &own); err != nil {
+		return nil, misshapen("budgets", err)
+	}
+	return Encode(own.Budgets.Over(defaults))
+}
+
 // misshapen says where in a setting's value the wrong type or form is.
 func misshapen(setting string, err error) error {
 	field := setting

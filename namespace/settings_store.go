@@ -44,7 +44,7 @@ func (s Settings) With(defaults Settings, patch map[string]json.RawMessage) (Set
 			}
 		case name == "budgets":
 			var err error
-			if value, err = mergeNames(name, defaults.JSON()[name], nil, value); err != nil {
+			if value, err = wholeBudgets(defaults.Budgets, value); err != nil {
 				return s, err
 			}
 		}

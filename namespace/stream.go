@@ -2,6 +2,7 @@ package namespace
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/skerryhq/skerry/actors"
@@ -9,9 +10,18 @@ import (
 
 // Stream follows a query: emit is called with what there is, and again whenever there
 // is more, until the end, an error, the end of ctx or the end of the activation; the
-// last is no error, and who follows again is served by the next activation. Every
-// keepalive with nothing to tell, emit is called without frames.
-func (n Namespace) Stream(ctx context.Context, class string, caller Caller, q Streaming, keepalive time.Duration, emit func([]Frame) error) error {
+// last is no error, and who follows again is served by the next activation. If there
+// is nothing at first, emit is called without frames, so that who follows is told
+// that all is well, and every keepalive with nothing to tell it is called so again.
+// At a keepalive the query is read too, so that one whose key was revoked is found
+// out. An error before the first call of emit is thus the only answer.
+//
+// While emit runs the namespace cannot be passivated. Its ctx ends with the
+// activation, or with the one given here; emit should then return soon.
+func (n Namespace) Stream(
+	ctx context.Context, class string, caller Caller, q Streaming, keepalive time.Duration,
+	emit func(ctx context.Context, frames []Frame) error,
+) error {
 	pin, err := n.pin(ctx, "stream")
 	if err != nil {
 		return err
@@ -29,40 +39,58 @@ func (n Namespace) Stream(ctx context.Context, class string, caller Caller, q St
 	defer w.close()
 	quiet := newTicker(i.runtime.clock, keepalive)
 	defer quiet.stop()
-	for {
+	emitting, end := i.untilDraining(ctx)
+	defer end()
+	for due := true; ; {
 		var frames []Frame
-		var end bool
+		var last bool
 		err := i.look(ctx, host, caller, func(v *View) (err error) {
-			frames, end, err = q.Next(ctx, v)
+			frames, last, err = q.Next(ctx, v)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if len(frames) > 0 {
-			if err := emit(frames); err != nil {
+		if len(frames) > 0 || due {
+			if err := emit(emitting, frames); err != nil {
 				return err
 			}
 			quiet.reset()
+			due = false
 		}
-		if end {
+		if last {
 			return nil
 		}
-		if len(frames) > 0 {
+		if len(frames) > 0 && emitting.Err() == nil {
 			continue // there may be more than it reads at once
 		}
 		select {
 		case <-w.changed:
 		case <-quiet.due:
-			quiet.reset()
-			if err := emit(nil); err != nil {
-				return err
-			}
+			due = true
 		case <-i.self.Draining():
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// untilDraining is a context that ends with ctx and when the activation begins to
+// drain. The function returned ends it too, and must be called.
+func (i *instance) untilDraining(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-i.self.Draining():
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watch.Wait()
 	}
 }
 

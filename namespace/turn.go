@@ -167,7 +167,15 @@ func (t *Turn) Park(topics ...string) {
 // Reclaim gives up to so many pages that deletions have freed back to the file
 // system. The work is part of the commit, so it is done in small steps.
 func (t *Turn) Reclaim(pages int) error {
-	if _, err := t.Exec("PRAGMA incremental_vacuum(" + strconv.Itoa(pages) + ")"); err != nil {
+	// The statement frees a page with every step, so it is to be run to its end.
+	rows, err := t.Query("PRAGMA incremental_vacuum(" + strconv.Itoa(pages) + ")")
+	if err != nil {
+		return fmt.Errorf("reclaim pages: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reclaim pages: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ func (i *instance) mayPark(c *call) bool {
 // its wait is over.
 func (i *instance) park(c *call) {
 	first := c.sequence == 0
-	c.stage, c.idle, c.woken = stageParked, c.turn.answer, false
+	c.stage, c.idle, c.topics, c.woken = stageParked, c.turn.answer, c.turn.topics, false
 	i.lot.add(c)
 	i.changed = true
 	if first {
@@ -69,7 +69,7 @@ func (i *instance) pass(c *call) {
 		// One that named no topic would have taken anything, so there may be work for
 		// anybody.
 		near := func(own string) bool { return within(t, own) || within(own, t) }
-		if len(c.turn.topics) == 0 || slices.ContainsFunc(c.turn.topics, near) {
+		if len(c.topics) == 0 || slices.ContainsFunc(c.topics, near) {
 			i.wake(c.Class, []signal{{topic: t, n: 1}})
 		}
 	}

@@ -3,6 +3,7 @@ package namespacetest
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -113,6 +114,52 @@ func (l list) Read(_ context.Context, v *namespace.View) (namespace.Answer, erro
 	return namespace.Answer{Body: map[string]any{"titles": titles}}, err
 }
 
+// additions is the query that tells of the books as they come, one at a time.
+type additions struct {
+	list
+	after int64
+}
+
+func (a *additions) Topics() []string {
+	if a.fault == "stream without topics" {
+		return nil
+	}
+	return []string{namespace.EventTopic("books")}
+}
+
+func (a *additions) Next(_ context.Context, v *namespace.View) (frames []namespace.Frame, end bool, err error) {
+	events, err := v.Events("books", a.after, 1)
+	for _, e := range events {
+		a.after = e.Sequence
+		f := namespace.Frame{ID: strconv.FormatInt(e.Sequence, 10), Event: e.Type, Data: e.Body}
+		switch a.fault {
+		case "frames of one id":
+			f.ID = "1"
+		case "frame of two lines":
+			f.Event = "added\ndata: more"
+		case "frame that does not encode":
+			f.Data = make(chan int)
+		}
+		frames = append(frames, f)
+	}
+	return frames, false, err
+}
+
+func (s shelf) follow(r *namespace.Request) (namespace.Query, error) {
+	if s.fault == "stream that cannot be followed" {
+		return list(s), nil
+	}
+	q := &additions{list: list(s)}
+	if r.LastEventID != "" && s.fault != "stream that begins anew" {
+		after, err := strconv.ParseInt(r.LastEventID, 10, 64)
+		if err != nil {
+			return nil, api.Errorf(api.BadRequest, "the last event's id is not a number")
+		}
+		q.after = after
+	}
+	return q, nil
+}
+
 func (s shelf) class() namespace.Class {
 	sql := `CREATE TABLE shelf_book (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT; CREATE INDEX shelf_title ON shelf_book (title);`
 	switch s.fault {
@@ -133,6 +180,9 @@ func (s shelf) class() namespace.Class {
 		}, {
 			Method: "GET", Path: "/books", Summary: "List the books", Roles: []api.Role{api.RoleWorker}, Out: map[string]any{},
 			Query: func(*namespace.Request) (namespace.Query, error) { return list(s), nil },
+		}, {
+			Method: "GET", Path: "/books/additions", Summary: "Follow what is put on the shelf", Roles: []api.Role{api.RoleWorker},
+			Out: map[string]any{}, Streams: true, Query: s.follow,
 		}},
 	}
 	s.spoilRoutes(&c)
@@ -144,11 +194,13 @@ func (s shelf) spoilRoutes(c *namespace.Class) {
 	post, get := &c.Routes[0], &c.Routes[1]
 	switch s.fault {
 	case "route without an example":
-		c.Routes = append(c.Routes, *get)
-		c.Routes[2].Path = "/others"
+		other := *get
+		other.Path = "/others"
+		c.Routes = append(c.Routes, other)
 	case "two routes of one shape":
-		c.Routes = append(c.Routes, *get, *get)
-		c.Routes[2].Path, c.Routes[3].Path = "/books/{id}", "/books/{title}"
+		one, two := *get, *get
+		one.Path, two.Path = "/books/{id}", "/books/{title}"
+		c.Routes = append(c.Routes, one, two)
 	case "command and query":
 		post.Query = get.Query
 	case "neither command nor query":
@@ -165,6 +217,8 @@ func (s shelf) spoilRoutes(c *namespace.Class) {
 		get.Roles = nil
 	case "query with a key":
 		get.RequireIdempotencyKey = true
+	case "command that streams":
+		post.Streams = true
 	case "status of failure":
 		post.Status = 404
 	case "path without a slash":
@@ -204,7 +258,7 @@ func (s shelf) suite() Suite {
 		Class:      s.class,
 		Commands:   []Example{adding("first"), adding("second")},
 		Concurrent: []Example{adding("third"), adding("fourth"), adding("fifth")},
-		Queries:    []Example{{Name: "list", Route: "GET /books"}},
+		Queries:    []Example{{Name: "list", Route: "GET /books"}, {Name: "additions", Route: "GET /books/additions"}},
 		Volatile:   []string{"shelf_book.id", "ns_event.sequence"},
 	}
 }
@@ -241,6 +295,14 @@ func TestClassWithAFaultFailsTheCheckForIt(t *testing.T) {
 		"batch loses one":              "concurrency",
 		"activation leaves a row":      "restart",
 		"query writes":                 "restart",
+
+		"command that streams":           "routes",
+		"stream that cannot be followed": "streams",
+		"stream without topics":          "streams",
+		"stream that begins anew":        "streams",
+		"frames of one id":               "streams",
+		"frame of two lines":             "streams",
+		"frame that does not encode":     "streams",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

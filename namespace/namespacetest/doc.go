@@ -16,4 +16,6 @@
 //   - Rows, events, the alarm and the answers of queries survive a restart, after
 //     a shutdown and after a kill.
 //   - Answers have the status that their route announces, and encode.
+//   - A query that can be followed gives frames that can be sent, and goes on behind
+//     each of them.
 package namespacetest

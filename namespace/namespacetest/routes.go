@@ -70,6 +70,7 @@ func routeProblems(r namespace.Route) (problems []string) {
 	say(r.Status != 0 && (r.Status < 200 || r.Status > 299), "its status is not one of success")
 	say(r.MaxBody < 0, "its bound of the body is negative")
 	say(r.RequireIdempotencyKey && r.IgnoreIdempotencyKey, "it cannot both require and ignore an idempotency key")
+	say(r.Command != nil && r.Streams, "a command cannot be followed")
 	say(r.Command == nil && (r.RequireIdempotencyKey || r.IgnoreIdempotencyKey), "a query has no idempotency key")
 	say(len(r.Roles) == 0, "nobody but an admin may, which must be said (Roles)")
 	for _, role := range r.Roles {

@@ -21,7 +21,8 @@ type Suite struct {
 	// Concurrent are commands that succeed behind Commands in any order, and
 	// leave the same tables in any.
 	Concurrent []Example
-	// Queries are asked behind Commands. They must not wait.
+	// Queries are asked behind Commands. They must not wait. Those that can be
+	// followed are, until they have no more to tell.
 	Queries []Example
 	// Volatile names the columns, as "table.column", whose values may differ from
 	// one namespace to another that has had the same commands: signed ids,
@@ -81,6 +82,7 @@ func checks() []check {
 		{"idempotency", checkReplay},
 		{"concurrency", checkConcurrency},
 		{"restart", checkRestart},
+		{"streams", checkStreams},
 	}
 }
 
