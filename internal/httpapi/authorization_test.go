@@ -66,6 +66,9 @@ var belowMatrix = map[string]string{
 	"POST tickets":           "1111+3+1",
 	"POST tickets/{id}:beat": "1111+3+1",
 	"POST faults":            "1111+3+1",
+	"POST logs:measure":      "11113++1",
+	"POST logs/{id}":         "11113++1",
+	"GET logs/{id}":          "1111+++1",
 }
 
 // mounted lists the router's routes in the form of the table.

@@ -51,12 +51,21 @@ func (x *exchange) discardUnread(r *http.Request) {
 
 // readBy makes reads of the connection fail after d.
 func (x *exchange) readBy(d time.Duration) {
-	// A connection's deadlines are wall times of the process; a context's are
-	// too, and this asks for one without asking what time it is.
+	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(deadlineIn(d))
+}
+
+// writeBy makes writes to the connection fail after d, one that is under way too.
+func (x *exchange) writeBy(d time.Duration) {
+	_ = http.NewResponseController(x.ResponseWriter).SetWriteDeadline(deadlineIn(d))
+}
+
+// deadlineIn is the time after d. A connection's deadlines are wall times of the
+// process; a context's are too, and this asks for one without asking what time it is.
+func deadlineIn(d time.Duration) time.Time {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
-	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(deadline)
+	return deadline
 }
 
 // readBody reads the body up to the route's limit, and to its end: only from

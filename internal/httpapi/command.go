@@ -22,7 +22,7 @@ func (x *exchange) readIdempotencyKey(h http.Header) error {
 		}
 		return nil
 	}
-	if len(values) > 1 || !validIdempotencyKey(values[0]) {
+	if len(values) > 1 || !shortASCII(values[0]) {
 		e := api.Errorf(api.BadRequest, "%s is one value of 1 to 255 printable ASCII characters", api.HeaderIdempotencyKey)
 		e.Field = api.HeaderIdempotencyKey
 		return e
@@ -31,7 +31,8 @@ func (x *exchange) readIdempotencyKey(h http.Header) error {
 	return nil
 }
 
-func validIdempotencyKey(s string) bool {
+// shortASCII reports whether s is 1 to 255 printable ASCII characters.
+func shortASCII(s string) bool {
 	if s == "" || len(s) > 255 {
 		return false
 	}
@@ -68,11 +69,14 @@ func (x *exchange) command(r *http.Request, class string, route *namespace.Route
 	return x.answer(r, outcome.Answer)
 }
 
-// query reads what a class's query asks for.
+// query reads what a class's query asks for, or follows it.
 func (x *exchange) query(r *http.Request, class string, route *namespace.Route) error {
 	q, err := route.Query(x.request())
 	if err != nil {
 		return err
+	}
+	if s, ok := q.(namespace.Streaming); ok && x.stream {
+		return x.follow(r, class, s)
 	}
 	a, err := x.space().Read(r.Context(), class, x.caller, q)
 	if err != nil {

@@ -20,5 +20,7 @@
 //     the same time in the document;
 //   - no secret, query value or body is logged;
 //   - reading a request is bounded in bytes and in time, answering it only by
-//     what it asked to wait for.
+//     what it asked to wait for;
+//   - a stream of events is never silent for long, and a client that does not read
+//     it is cut off, at once if it would keep a namespace from its end.
 package httpapi

@@ -34,6 +34,10 @@ type exchange struct {
 	params  url.Values
 	idemKey string
 	body    []byte
+	// lastEventID is where a client was that lost its stream, and stream says that
+	// it asks for one.
+	lastEventID string
+	stream      bool
 	// unread says that there is a body that nobody has begun to read.
 	unread bool
 
@@ -58,6 +62,7 @@ func (x *exchange) WriteHeader(status int) {
 func (x *exchange) request() *namespace.Request {
 	return &namespace.Request{
 		Caller: x.caller, Namespace: x.namespace, Base: x.base, Path: x.path, Query: x.params, Body: x.body,
+		LastEventID: x.lastEventID, Stream: x.stream,
 	}
 }
 

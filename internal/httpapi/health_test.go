@@ -109,6 +109,13 @@ func TestStuckNamespaceIsNamedAndTheNodeAlive(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	// The answer leaves before the message is at its end. That of the next command
+	// does not leave before.
+	if _, err := rt.Namespace("demo").Do(ctx, namespace.Call{
+		Class: "probe", Caller: namespace.Caller{Principal: "p"}, Command: echo{},
+	}); err != nil {
+		t.Error(err)
+	}
 	w.want(w.do("GET", "/readyz", "none", ""), 200, "")
 	if err := rt.Close(); err != nil {
 		t.Error(err)

@@ -110,6 +110,18 @@ func (t *route) responses(s *schemas) object {
 	case t.out != nil:
 		success["content"] = content(mediaJSON, s.of(reflect.TypeOf(t.out)))
 	}
+	if t.streams {
+		media, _ := success["content"].(object)
+		if media == nil {
+			media = object{}
+			success["content"] = media
+		}
+		media[mediaEvents] = object{"schema": object{
+			"type": "string",
+			"description": "Server-sent events, for who names the media type in Accept: they go on as there is more, " +
+				"with a comment at least every 15 s.",
+		}}
+	}
 	responses := object{
 		strconv.Itoa(t.success()): success,
 		"503":                     reference("responses", "Later"),
@@ -142,10 +154,21 @@ func (t *route) parameters() []any {
 		})
 	}
 	if t.key != keyIgnored {
+		use := "A repetition under the same key gets the first answer again."
+		if t.key == keyChecked {
+			use = "Of no effect: nothing is changed here, and a repetition is answered anew."
+		}
 		parameters = append(parameters, object{
 			"name": api.HeaderIdempotencyKey, "in": "header", "required": t.key == keyRequired,
-			"description": "A repetition under the same key gets the first answer again.",
+			"description": use,
 			"schema":      object{"type": "string", "minLength": 1, "maxLength": 255},
+		})
+	}
+	if t.streams {
+		parameters = append(parameters, object{
+			"name": headerLastEventID, "in": "header",
+			"description": "The id of the last event that was received, to go on behind it.",
+			"schema":      object{"type": "string", "maxLength": 255},
 		})
 	}
 	return parameters

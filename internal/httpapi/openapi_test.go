@@ -183,6 +183,45 @@ func TestDescriptionTellsWhatARouteWants(t *testing.T) {
 	at(t, operation("/api/v2/namespaces/{namespace}", "put"), "responses", "200")
 }
 
+func TestDescriptionTellsOfStreamsAndOfQueriesByPost(t *testing.T) {
+	t.Parallel()
+	doc := document(t, newWorld(t))
+	operation := func(path, method string) object {
+		return at(t, doc, "paths", "/ns/{namespace}/api/v2/"+path, method).(object)
+	}
+	parameter := func(operation object, name string) object {
+		for _, p := range operation["parameters"].([]any) {
+			if at(t, p, "name") == name {
+				return p.(object)
+			}
+		}
+		return nil
+	}
+	followed := operation("logs/{id}", "get")
+	media := at(t, followed, "responses", "200", "content").(object)
+	if got := at(t, media, "application/json", "schema", "$ref"); got != "#/components/schemas/PageentrySpec" {
+		t.Errorf("the document of a stream's route: %v", got)
+	}
+	if got := at(t, media, "text/event-stream", "schema", "type"); got != "string" {
+		t.Errorf("the stream: %v", got)
+	}
+	if p := parameter(followed, "Last-Event-ID"); p == nil || p["in"] != "header" || p["required"] == true {
+		t.Errorf("Last-Event-ID is described as %v", p)
+	}
+	paged := operation("notes", "get")
+	if content := at(t, paged, "responses", "200", "content").(object); len(content) != 1 || parameter(paged, "Last-Event-ID") != nil {
+		t.Errorf("a route that does not stream is described as %v", paged)
+	}
+	measured := operation("logs:measure", "post")
+	if got := at(t, measured, "requestBody", "content", "application/json", "schema", "$ref"); got != "#/components/schemas/noteSpec" {
+		t.Errorf("body of a query: %v", got)
+	}
+	key, stored := parameter(measured, "Idempotency-Key"), parameter(operation("notes", "post"), "Idempotency-Key")
+	if key == nil || key["required"] != false || key["description"] == stored["description"] {
+		t.Errorf("a query's key is described as %v", key)
+	}
+}
+
 func TestSchemaIsThatOfTheEncodedDocument(t *testing.T) {
 	t.Parallel()
 	type inner struct {

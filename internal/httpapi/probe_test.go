@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"testing/fstest"
 	"time"
 
@@ -36,7 +37,7 @@ func probeClass() namespace.Class {
 		Name: "probe",
 		Migrations: fstest.MapFS{"001_probe.sql": {Data: []byte(
 			`CREATE TABLE probe_note (key TEXT PRIMARY KEY, value TEXT NOT NULL, tries INTEGER NOT NULL) STRICT;`)}},
-		Routes: probeRoutes(),
+		Routes: slices.Concat(probeRoutes(), probeLogRoutes()),
 		Limits: map[string]int64{"note_bytes": 100},
 	}
 }

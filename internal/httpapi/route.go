@@ -28,6 +28,8 @@ type keyUse int
 
 const (
 	keyIgnored keyUse = iota
+	// keyChecked is for what changes nothing: nothing is stored for the key.
+	keyChecked
 	keyOptional
 	keyRequired
 )
@@ -56,6 +58,8 @@ type route struct {
 	// status is that of success, media its media type; "" is JSON.
 	status int
 	media  string
+	// streams says that the answer can be followed as server-sent events.
+	streams bool
 	// action names the route in the audit log; "" leaves it out.
 	action string
 
@@ -86,6 +90,9 @@ func (t *route) run(x *exchange, r *http.Request) error {
 		return err
 	}
 	if err := x.readIdempotencyKey(r.Header); err != nil {
+		return err
+	}
+	if err := x.readStreaming(r); err != nil {
 		return err
 	}
 	if t.maxBody > 0 {

@@ -31,7 +31,8 @@ type ServerOptions struct {
 
 // NewServer makes a server for h. Headers, idle connections and, by the handler
 // of [New], bodies are bounded in time. Answers are not: a long poll lasts as
-// long as its request asked for.
+// long as its request asked for, and a stream as long as there may be more, if its
+// client takes what it is sent.
 func NewServer(h http.Handler, o ServerOptions) *http.Server {
 	if o.HeaderTimeout == 0 {
 		o.HeaderTimeout = defaultHeaderTimeout

@@ -57,9 +57,14 @@ func (h *handler) classRoute(base, class string, r *namespace.Route) *route {
 		access: member, roles: r.Roles, anonymous: r.Anonymous,
 		params: r.Params, in: r.In, out: r.Out, status: r.Status,
 	}
+	optional := keyOptional
+	t.serve = func(x *exchange, req *http.Request) error { return x.command(req, class, r) }
 	if r.Query != nil {
+		t.streams, optional = r.Streams, keyChecked
 		t.serve = func(x *exchange, req *http.Request) error { return x.query(req, class, r) }
-		return t
+		if r.Method == http.MethodGet {
+			return t
+		}
 	}
 	t.maxBody = r.MaxBody
 	if t.maxBody == 0 {
@@ -69,8 +74,7 @@ func (h *handler) classRoute(base, class string, r *namespace.Route) *route {
 	case r.RequireIdempotencyKey:
 		t.key = keyRequired
 	case !r.IgnoreIdempotencyKey:
-		t.key = keyOptional
+		t.key = optional
 	}
-	t.serve = func(x *exchange, req *http.Request) error { return x.command(req, class, r) }
 	return t
 }

@@ -39,14 +39,20 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
+	return newWorldWith(t, namespace.Options{}, change...)
+}
+
+// newWorldWith is newWorld with the runtime's bounds in its own hands.
+func newWorldWith(t *testing.T, bounds namespace.Options, change ...func(*Options)) *world {
+	t.Helper()
+	bounds.Classes = []namespace.Class{probeClass(), claims.Class()}
+	bounds.Version = "v1.2.3"
 	w := &world{t: t, logs: new(logBuffer), keys: map[string]string{
 		"none": "", "unknown": "skerry_unknown", "operator": operatorSecret,
 	}}
 	ctx := context.Background()
 	var err error
-	w.rt, err = namespace.Open(ctx, t.TempDir(), namespace.Options{
-		Classes: []namespace.Class{probeClass(), claims.Class()}, Version: "v1.2.3",
-	})
+	w.rt, err = namespace.Open(ctx, t.TempDir(), bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
