@@ -101,7 +101,8 @@ func (s *eventStream) emit(ctx context.Context, frames []namespace.Frame) error 
 		err = s.control.Flush()
 	}
 	if err != nil {
-		s.broken = true
+		// A writer that cannot flush is the fault of who wrapped it, and is logged.
+		s.broken = !errors.Is(err, http.ErrNotSupported)
 		return fmt.Errorf("send events: %w", err)
 	}
 	return nil

@@ -125,6 +125,18 @@ func TestErrorInAStreamEndsItAndIsLogged(t *testing.T) {
 	})
 }
 
+func TestWriterThatCannotFlushIsLogged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := httptest.NewRequest("GET", logPath+"silence", nil)
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("X-Api-Key", w.keys["worker"])
+	w.h.ServeHTTP(struct{ http.ResponseWriter }{httptest.NewRecorder()}, r)
+	if logs := w.logs.String(); !strings.Contains(logs, "request failed") {
+		t.Errorf("the failure is not in the log:\n%s", logs)
+	}
+}
+
 func TestStreamEndsWhenItsKeyIsRevoked(t *testing.T) {
 	t.Parallel()
 	inStreams(t, namespace.Options{}, func(s *streams) {
@@ -169,6 +181,9 @@ func TestStreamEndsWithTheActivation(t *testing.T) {
 						t.Errorf("%s: %v", way, err)
 					}
 				})
+				if s.t.Failed() {
+					t.Logf("the log:\n%s", s.logs)
+				}
 				if d >= hurriedTimeout {
 					t.Errorf("the end took %v", d)
 				}
