@@ -26,7 +26,8 @@ TEST_TIMEOUT ?= 5m
 # The test of the real binary: its package and its name.
 WORKER_PKG ?= ./cmd/skerry/...
 WORKER_TEST ?= ^TestWorker
-# Folder whose files the demo works on; empty: Go's own package net.
+# Folder whose files the demo works on (empty: Go's own package net), or file of items
+# for demo-runs (empty: the one that is shipped).
 INPUT ?=
 BENCH ?= .
 BENCH_COUNT ?= 10
@@ -83,6 +84,11 @@ test-worker: build ## run the test of the real binary: workers, SQLite file, kil
 demo: build ## compress the files of INPUT with competing workers, one of them killed midway
 	$(GO) build -buildvcs=false -o $(BIN)/ ./examples/compress
 	$(BIN)/compress -skerry $(BIN)/skerry $(if $(INPUT),-input '$(INPUT)')
+
+.PHONY: demo-runs
+demo-runs: build ## share workers between two tenants' runs over INPUT, one worker killed midway
+	$(GO) build -buildvcs=$(BUILDVCS) -o $(BIN)/ ./examples/batch
+	$(BIN)/batch -skerry $(BIN)/skerry $(if $(INPUT),-input '$(INPUT)')
 
 .PHONY: bench
 bench: ## run the benchmarks of BENCH, and compare with BENCH_BASE
