@@ -22,15 +22,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // operator is the operator's key of the nodes under test.
 const operator = "operator-key-of-the-tests"
 
-// startWorker opens a node with one namespace, starts worker.py in it, and gives
-// a client that may do everything there.
-func startWorker(t *testing.T) *client.Client {
+// startWorker opens a node with one namespace, starts a program as a worker for a kind
+// in it, and gives a client that may do everything there.
+func startWorker(t *testing.T, program, kind string) *client.Client {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Fatalf("the example needs python3, 3.9 or later: %v", err)
 	}
-	rt, err := skerry.Open(t.Context(), t.TempDir(), skerry.Options{OperatorKey: operator})
+	rt, err := skerry.Open(t.Context(), t.TempDir(), skerry.Options{OperatorKey: operator, Kinds: map[string]skerry.Kind{
+		"words": {Kind: api.Kind{Pool: api.KindPool{Durable: true}}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func startWorker(t *testing.T) *client.Client {
 	boss := newClient(t, server.URL, createKey(t, server.URL, "boss", api.RoleAdmin))
 
 	var log bytes.Buffer
-	worker := exec.Command(python, "worker.py", server.URL+"/ns/acme", "shout")
+	worker := exec.Command(python, program, server.URL+"/ns/acme", kind)
 	worker.Env = append(os.Environ(), "SKERRY_KEY="+createKey(t, server.URL, "snake", api.RoleWorker))
 	worker.Stderr = &log
 	if err := worker.Start(); err != nil {
@@ -131,7 +133,7 @@ func await(t *testing.T, c *client.Client, id string, state api.VerbState) *api.
 // first attempt: so the worker sent heartbeats.
 func TestPythonWorkerKeepsItsLease(t *testing.T) {
 	t.Parallel()
-	c := startWorker(t)
+	c := startWorker(t, "worker.py", "shout")
 	createNoun(t, c, "in/small", "hello, ")
 	createNoun(t, c, "in/large", strings.Repeat("w", 70_000)) // comes as a link
 	lease := int64(1000)
@@ -159,7 +161,7 @@ func TestPythonWorkerKeepsItsLease(t *testing.T) {
 
 func TestPythonWorkerLeavesCancelledWork(t *testing.T) {
 	t.Parallel()
-	c := startWorker(t)
+	c := startWorker(t, "worker.py", "shout")
 	lease := int64(300)
 	stuck := createVerb(t, c, api.VerbSpec{Artifact: "out/stuck", LeaseMs: &lease, Brief: []byte(`{"seconds":3600}`)})
 	await(t, c, stuck.ID, api.VerbLeased)
@@ -172,7 +174,7 @@ func TestPythonWorkerLeavesCancelledWork(t *testing.T) {
 
 func TestPythonWorkerReportsFailures(t *testing.T) {
 	t.Parallel()
-	c := startWorker(t)
+	c := startWorker(t, "worker.py", "shout")
 	once := 1
 	verb := createVerb(t, c, api.VerbSpec{Artifact: "out/none", MaxAttempts: &once, Brief: []byte(`{"seconds":"soon"}`)})
 	verb = await(t, c, verb.ID, api.VerbFailed)
