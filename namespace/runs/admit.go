@@ -13,17 +13,38 @@ import (
 // createRun admits a run.
 type createRun struct {
 	base string
-	body []byte
 	// parsed and invalid are what became of reading the body. An invalid one is
 	// refused only by Apply, because the look for a stored answer comes first.
 	parsed  *document
 	invalid error
+	// shared and payloads are what is stored of it, written before the writer is
+	// asked for its turn.
+	shared   []byte
+	payloads [][]byte
 }
 
 func newCreateRun(base string, body []byte) *createRun {
-	r := &createRun{base: base, body: body}
-	r.parsed, r.invalid = readDocument(body)
+	r := &createRun{base: base}
+	if r.parsed, r.invalid = readDocument(body); r.invalid == nil {
+		r.invalid = r.encode()
+	}
 	return r
+}
+
+func (a *createRun) encode() (err error) {
+	if a.shared, err = a.parsed.shared(); err != nil {
+		return err
+	}
+	a.payloads = make([][]byte, len(a.parsed.items))
+	for i := range a.payloads {
+		if a.payloads[i], err = a.parsed.payload(i); err != nil {
+			return err
+		}
+	}
+	if len(a.payloads) == 0 {
+		a.payloads = [][]byte{[]byte("{}")} // of a kind that takes no items
+	}
+	return nil
 }
 
 // Recorded finds the run that an earlier request with the same key has made.
@@ -64,39 +85,36 @@ func (a *createRun) Apply(t *namespace.Turn) (namespace.Answer, error) {
 	if err := checkBudget(c.Settings().BudgetsOf(name), used, p.needs()); err != nil {
 		return namespace.Answer{}, err
 	}
-	r, err := c.admit(p, name)
+	r, err := c.admit(a, p, name)
 	if err != nil {
 		return namespace.Answer{}, err
 	}
-	document, err := namespace.Encode(r.document(&c.View, a.base, string(p.metadata)))
+	doc := r.document(&c.View, a.base, string(p.metadata))
+	document, err := namespace.Encode(doc)
 	if err != nil {
 		return namespace.Answer{}, fmt.Errorf("encode run: %w", err)
 	}
 	if err := c.storeRecord(r, document); err != nil {
 		return namespace.Answer{}, err
 	}
-	answer := namespace.Answer{Status: http.StatusAccepted, Body: r.document(&c.View, a.base, string(p.metadata))}
+	answer := namespace.Answer{Status: http.StatusAccepted, Body: doc}
 	return answer.WithEncoded(document), c.finish()
 }
 
 // admit stores a run and hands its items to the scheduler.
-func (c *change) admit(p *plan, name string) (*run, error) {
+func (c *change) admit(a *createRun, p *plan, name string) (*run, error) {
 	owner, err := c.tenantOf(name)
-	if err != nil {
-		return nil, err
-	}
-	shared, err := p.shared()
 	if err != nil {
 		return nil, err
 	}
 	r := &run{
 		tenant: name, kind: p.kind, timeoutMs: timeoutOf(p.def), maxAttempts: attemptsOf(p.def), cells: p.cells,
-		bytes: int64(p.size), createdAt: c.now, sharedSHA: sha256.Sum256(shared), status: api.RunQueued,
+		bytes: int64(p.size), createdAt: c.now, sharedSHA: sha256.Sum256(a.shared), status: api.RunQueued,
 		progress: api.Progress{Total: p.count(), Pending: p.count()}, waitingSince: c.now,
 	}
 	_, err = c.QueryRow(sqlInsertRun, []any{
 		r.tenant, r.kind, r.timeoutMs, r.maxAttempts, p.count(), r.cells, r.bytes, r.createdAt, r.sharedSHA[:],
-		string(p.metadata), string(shared),
+		string(p.metadata), string(a.shared),
 	}, &r.id)
 	if err != nil {
 		return nil, fmt.Errorf("store run: %w", err)
@@ -104,7 +122,7 @@ func (c *change) admit(p *plan, name string) (*run, error) {
 	if _, err := c.Exec(sqlInsertState, r.id, string(r.status), r.progress.Pending, r.waitingSince); err != nil {
 		return nil, fmt.Errorf("store run's state: %w", err)
 	}
-	if err := c.storeItems(r, p); err != nil {
+	if err := c.storeItems(r, p, a.payloads); err != nil {
 		return nil, err
 	}
 	err = c.m.schedule.Admit(c.now, schedule.Run{ID: r.id, Tenant: r.tenant, Pool: api.PoolDurable, Kind: r.kind, Costs: p.cost})
@@ -120,12 +138,8 @@ func (c *change) admit(p *plan, name string) (*run, error) {
 	return r, nil
 }
 
-func (c *change) storeItems(r *run, p *plan) error {
-	for i := range p.items {
-		payload, err := p.payload(i)
-		if err != nil {
-			return err
-		}
+func (c *change) storeItems(r *run, p *plan, payloads [][]byte) error {
+	for i, payload := range payloads {
 		if _, err := c.Exec(sqlInsertItem, row(r.id, i), string(payload)); err != nil {
 			return fmt.Errorf("store item: %w", err)
 		}

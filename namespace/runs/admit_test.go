@@ -97,7 +97,7 @@ func TestEveryLimitIsCheckedBeforeAnythingIsStored(t *testing.T) {
 		{"broken measure", `{"kind":"cells","items":[{"cost":1.5}]}`, api.InvalidField, "items[0].cost", nil, nil},
 		{"null as a measure", `{"kind":"cells","items":[{"cost":null}]}`, api.InvalidField, "items[0].cost", nil, nil},
 		{"measure of the wrong type in the document", `{"kind":"single","deep":{"n":{}}}`, api.InvalidField, "deep.n", nil, nil},
-		{"too many cells", `{"kind":"cells","items":[{"deep":{"n":100000}},{}]}`, api.TooManyCells, "", 100_000, int64(100_001)},
+		{"too many cells", `{"kind":"cells","items":[{"deep":{"n":100000}},{}]}`, api.TooManyCells, "items", 100_000, int64(100_001)},
 		{"priority", `{"kind":"work","items":[{}],"priority":1}`, api.PriorityNotAllowed, "priority", nil, nil},
 		{"lane", `{"kind":"work","items":[{}],"lane":"x"}`, api.PriorityNotAllowed, "lane", nil, nil},
 		{"pool", `{"kind":"work","items":[{}],"pool":"x"}`, api.PriorityNotAllowed, "pool", nil, nil},

@@ -102,13 +102,38 @@ func step(value jsontext.Value, token string) (jsontext.Value, bool) {
 // matter.
 func integer(field string, value jsontext.Value) (int64, error) {
 	if value.Kind() == '0' {
-		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 && n <= maxCost {
+		if n, ok := whole(string(value)); ok && n <= maxCost {
 			return n, nil
 		}
-		// Every integer up to the bound is exact as a float.
-		if f, err := strconv.ParseFloat(string(value), 64); err == nil && f >= 0 && f <= maxCost && f == float64(int64(f)) {
-			return int64(f), nil
-		}
 	}
-	return 0, api.Invalid(field, "a measure of the kind, which must be a whole number from 0 to %d", int64(maxCost))
+	return 0, api.Invalid(field, "a measure of the kind must be a whole number from 0 to %d", int64(maxCost)).
+		With("limit", int64(maxCost))
+}
+
+// whole reads a JSON number that is an integer, however it is written: 3, 3.0, 30e-1.
+// It goes by the digits, because as a float a number that is very nearly an integer
+// becomes one.
+func whole(number string) (int64, bool) {
+	number, negative := strings.CutPrefix(number, "-")
+	mantissa, exponent := number, 0
+	var huge error
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		mantissa = number[:at]
+		exponent, huge = strconv.Atoi(number[at+1:])
+	}
+	ahead, behind, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(ahead+behind, "0")
+	if digits == "" {
+		return 0, true
+	}
+	zeros := exponent - len(behind) // that follow the digits
+	for zeros < 0 && strings.HasSuffix(digits, "0") {
+		digits, zeros = digits[:len(digits)-1], zeros+1
+	}
+	const most = 18 // digits that fit an int64
+	if negative || huge != nil || zeros < 0 || zeros > most || len(digits)+zeros > most {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
+	return n, err == nil
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,30 +16,32 @@ const singleItem = "item-0"
 // plan is what a document means under the settings in force.
 type plan struct {
 	*document
-	def   api.Kind
+	def api.Kind
+	// asked are the items, the one of a kind that takes none among them.
+	asked []map[string]jsontext.Value
+	names []string
 	cost  []int64 // of each item
 	total int64   // of all
 	cells int64
 }
 
-// count is how many items the run has.
-func (p *plan) count() int { return len(p.cost) }
-
 // planRun works out what a document means. It gives a plan also where the run is
-// refused for one of the limits on what it holds, which is then refused.
+// refused for one of the limits on what it holds, which is then refused; such a plan
+// may not tell the whole of what the run would cost.
 func planRun(d *document, s *namespace.Settings) (p *plan, refused, err error) {
 	def, ok := s.Kinds[d.kind]
 	switch {
 	case !ok:
 		return nil, nil, errUnknownKind()
 	case !def.Pool.Durable:
-		return nil, nil, api.Invalid(memberKind, "the kind is for singular calls, not for runs")
+		return nil, nil, api.Invalid(memberKind, "the kind is for singular calls by invoke, not for runs")
 	}
 	p = &plan{document: d, def: def}
 	if refused, err = p.checkItems(); err != nil {
 		return nil, nil, err
 	}
-	if err := p.measure(); err != nil {
+	// What comes first in order is what is told.
+	if err := p.measure(); err != nil && refused == nil {
 		return nil, nil, err
 	}
 	if refused == nil {
@@ -53,44 +56,64 @@ func errUnknownKind() error {
 	return e
 }
 
-// checkItems checks how many items there are, and names those without a name.
+// checkItems checks how many items there are and what they are called, and names
+// those without a name.
 func (p *plan) checkItems() (refused, err error) {
-	n := len(p.items)
 	switch {
-	case p.def.Single && n > 0:
-		return nil, api.Invalid(memberItems, "runs of this kind take no items")
+	case p.def.Single && p.document.count > 0:
+		return nil, api.Invalid(memberItems, "runs of this kind take no items").With("limit", 0).With("actual", p.document.count)
 	case p.def.Single:
-		p.items, p.names = []map[string]jsontext.Value{{}}, []string{singleItem}
+		p.asked, p.names = []map[string]jsontext.Value{{}}, []string{singleItem}
 		return nil, nil
-	case n == 0:
-		return nil, api.Invalid(memberItems, "a run has 1 to %d items", maxItems).With("limit", 1).With("actual", n)
+	case p.document.count == 0:
+		return nil, api.Invalid(memberItems, "a run has 1 to %d items", maxItems).With("limit", 1).With("actual", 0)
 	}
-	indexes := make(map[string]int, n)
-	for i, name := range p.names {
-		if name == "" {
-			name = fmt.Sprintf("item-%d", i)
-			p.names[i] = name
-		}
-		if first, twice := indexes[name]; twice && refused == nil {
-			e := api.Errorf(api.DuplicateItemID, "two items have the same id").With("indexes", []int{first, i})
-			e.Field = fmt.Sprintf("items[%d].id", i)
-			refused = e
-		}
-		indexes[name] = i
-	}
-	if n > maxItems {
+	p.asked = p.items
+	if n := p.document.count; n > maxItems {
 		e := api.Errorf(api.TooManyItems, "a run has at most %d items", maxItems).With("limit", maxItems).With("actual", n)
 		e.Field = memberItems
 		return e, nil
 	}
-	return refused, nil
+	if err := p.name(); err != nil {
+		return nil, err
+	}
+	indexes := make(map[string]int, len(p.names))
+	for i, name := range p.names {
+		if first, twice := indexes[name]; twice {
+			e := api.Errorf(api.DuplicateItemID, "two items have the same id").With("indexes", []int{first, i})
+			e.Field = idField(i)
+			return e, nil
+		}
+		indexes[name] = i
+	}
+	return nil, nil
 }
+
+// name gives every item its name.
+func (p *plan) name() error {
+	p.names = make([]string, len(p.ids))
+	for i, id := range p.ids {
+		if id == nil {
+			p.names[i] = fmt.Sprintf("item-%d", i)
+			continue
+		}
+		if n := utf8.RuneCountInString(*id); n < 1 || n > maxItemName {
+			return api.Invalid(idField(i), "an item's id has 1 to %d characters", maxItemName).
+				With("limit", maxItemName).With("actual", n)
+		}
+		p.names[i] = *id
+	}
+	return nil
+}
+
+// count is how many items the run has.
+func (p *plan) count() int { return max(p.document.count, len(p.asked)) }
 
 // measure works out what each item costs, and the cells of all.
 func (p *plan) measure() error {
 	cost, cells := newGauge(p.def.Cost, p.members), newGauge(p.def.ResultCells, p.members)
-	p.cost = make([]int64, len(p.items))
-	for i, item := range p.items {
+	p.cost = make([]int64, len(p.asked))
+	for i, item := range p.asked {
 		var err error
 		if p.cost[i], err = cost.read(i, item); err != nil {
 			return err
@@ -108,8 +131,10 @@ func (p *plan) measure() error {
 // checkRest checks what comes after the items.
 func (p *plan) checkRest() error {
 	if p.cells > maxCells {
-		return api.Errorf(api.TooManyCells, "a run may declare %d result cells", maxCells).
+		e := api.Errorf(api.TooManyCells, "a run may declare %d result cells", maxCells).
 			With("limit", maxCells).With("actual", p.cells)
+		e.Field = memberItems
+		return e
 	}
 	for _, name := range []string{"priority", "lane", "pool"} {
 		if _, ok := p.members[name]; ok {

@@ -1,8 +1,6 @@
 package runs
 
-import (
-	"fmt"
-)
+import "fmt"
 
 const (
 	// sweepStep bounds the rows that one step of the sweeper removes.
@@ -51,15 +49,18 @@ func (c *change) sweepRun(id, room int64) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("sweep events of run: %w", err)
 	}
-	if room -= int64(n); room <= 0 {
+	last := []string{sqlSweepRecords, sqlSweepState, sqlSweepRun} // one row each at most
+	if room -= int64(n); room < int64(len(last)) {
 		return 0, nil
 	}
-	for _, sql := range []string{sqlSweepRecords, sqlSweepState, sqlSweepRun} {
-		if _, err := c.Exec(sql, id); err != nil {
+	for _, sql := range last {
+		n, err := c.Exec(sql, id)
+		if err != nil {
 			return 0, fmt.Errorf("sweep run: %w", err)
 		}
+		room -= n
 	}
-	return room - 1, nil
+	return room, nil
 }
 
 // nextExpiry is when to sweep next; 0 is never.

@@ -1,8 +1,8 @@
 package runs
 
 import (
+	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -10,14 +10,18 @@ import (
 	"github.com/skerryhq/skerry/namespace"
 )
 
-// document is the body of a request for a run, of the right form.
+// document is the body of a request for a run, of the right form. It is not changed
+// once it was read.
 type document struct {
 	// size is that of the body as it was received.
-	size     int
-	members  map[string]jsontext.Value
-	kind     string
+	size    int
+	members map[string]jsontext.Value
+	kind    string
+	// count is how many items there are. Of more than a run may have, only the first
+	// so many are kept.
+	count    int
 	items    []map[string]jsontext.Value
-	names    []string // of the items, "" where the client gave none
+	ids      []*string // of the items, nil where the client gave none
 	metadata []byte
 }
 
@@ -36,11 +40,11 @@ func readDocument(body []byte) (*document, error) {
 	if err := namespace.Decode(body, &d.members); err != nil {
 		return nil, err
 	}
-	var schema string
+	schema := api.RunSchema
 	if err := d.read(memberSchema, &schema); err != nil {
 		return nil, err
 	}
-	if _, given := d.members[memberSchema]; given && schema != api.RunSchema {
+	if schema != api.RunSchema {
 		return nil, api.Invalid(memberSchema, "the version of the document must be %s", api.RunSchema)
 	}
 	if err := d.read(memberKind, &d.kind); err != nil {
@@ -49,10 +53,7 @@ func readDocument(body []byte) (*document, error) {
 	if d.kind == "" {
 		return nil, api.Invalid(memberKind, "a run must name its kind")
 	}
-	if err := d.read(memberItems, &d.items); err != nil {
-		return nil, err
-	}
-	if err := d.readNames(); err != nil {
+	if err := d.readItems(); err != nil {
 		return nil, err
 	}
 	return d, d.readMetadata()
@@ -66,50 +67,72 @@ func (d *document) read(member string, into any) error {
 		return nil
 	}
 	if err := namespace.Decode(value, into); err != nil {
-		return inside(member, err)
+		return misshapen(member)
 	}
 	return nil
 }
 
-// inside says where in the document a value has the wrong type that was found while
-// decoding the member field.
-func inside(field string, err error) error {
-	inner := api.AsError(err).Field
-	if inner != "" && inner[0] != '[' {
-		inner = "." + inner
-	}
-	return misshapen(field + inner)
-}
-
+// misshapen says where in the document a value has the wrong type.
 func misshapen(field string) error {
 	e := api.Errorf(api.BadRequest, "the value at %s has the wrong type or form", field)
 	e.Field = field
 	return e
 }
 
-func (d *document) readNames() error {
-	d.names = make([]string, len(d.items))
-	for i, item := range d.items {
-		field := fmt.Sprintf("items[%d]", i)
-		if item == nil {
-			return misshapen(field)
+// readItems takes the items apart one by one, so that a body of very many small ones
+// takes little more memory than one of a few.
+func (d *document) readItems() error {
+	var array jsontext.Value
+	if err := d.read(memberItems, &array); err != nil || array == nil {
+		return err
+	}
+	if array.Kind() != '[' {
+		return misshapen(memberItems)
+	}
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(array))
+	if _, err := decoder.ReadToken(); err != nil {
+		return fmt.Errorf("read items: %w", err)
+	}
+	for decoder.PeekKind() != ']' {
+		value, err := decoder.ReadValue()
+		if err != nil {
+			return fmt.Errorf("read items: %w", err)
 		}
-		value, ok := item[memberID]
-		if !ok || value.Kind() == 'n' {
-			delete(item, memberID)
-			continue
-		}
-		field += "." + memberID
-		if err := namespace.Decode(value, &d.names[i]); err != nil {
-			return inside(field, err)
-		}
-		if n := utf8.RuneCountInString(d.names[i]); n < 1 || n > maxItemName {
-			return api.Invalid(field, "an item's id has 1 to %d characters", maxItemName).
-				With("limit", maxItemName).With("actual", n)
+		if err := d.readItem(value); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// readItem takes up the next item. Of one beyond the limit it only sees that it is an
+// object: the run is refused anyway, and is not to cost more than one of the limit's
+// size.
+func (d *document) readItem(value jsontext.Value) error {
+	if value.Kind() != '{' {
+		return misshapen(itemField(d.count))
+	}
+	d.count++
+	if d.count > maxItems {
+		return nil
+	}
+	var item map[string]jsontext.Value
+	if err := namespace.Decode(value, &item); err != nil {
+		return misshapen(itemField(len(d.items)))
+	}
+	var id *string
+	if given, ok := item[memberID]; ok && given.Kind() != 'n' {
+		if err := namespace.Decode(given, &id); err != nil {
+			return misshapen(idField(len(d.items)))
+		}
+	}
+	d.items, d.ids = append(d.items, item), append(d.ids, id)
+	return nil
+}
+
+func itemField(i int) string { return fmt.Sprintf("items[%d]", i) }
+
+func idField(i int) string { return itemField(i) + "." + memberID }
 
 func (d *document) readMetadata() error {
 	var metadata map[string]jsontext.Value
