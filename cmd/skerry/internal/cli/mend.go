@@ -61,6 +61,10 @@ func (e *env) mendRefusal(err error, refusal *api.Error) (line string, code int)
 		return what + "; " + e.mendIdentity(), exitError
 	case refusal.Code == api.Forbidden:
 		return what + "; use a key whose roles allow this: skerry key create --role producer, worker or admin", exitError
+	case refusal.Code == api.RunExpired:
+		return what + "; it is removed for good (retention_ms says when)", exitNotFound
+	case refusal.Code == api.UnknownKind:
+		return what + "; register it with skerry ns settings set 'kinds={…}'", exitError
 	case status == 404:
 		return what + "; check the id or name, and --ns", exitNotFound
 	case refusal.Code.Retryable():
@@ -93,16 +97,18 @@ func mendConflict(refusal *api.Error) string {
 	case api.ClaimOver:
 		return "; this claim was reported on before, there is nothing left to do"
 	case api.VerbTerminal:
-		return stateOf(refusal) + ", and stays so"
+		return itIs(refusal, "state") + ", and stays so"
 	case api.VerbNotFailed:
-		return stateOf(refusal)
+		return itIs(refusal, "state")
+	case api.RunTerminal:
+		return itIs(refusal, "status") + ", and stays so"
 	}
 	return ""
 }
 
-// stateOf is what the refusal says of the verb's state.
-func stateOf(refusal *api.Error) string {
-	return oneLine(fmt.Sprintf("; it is %v", refusal.Details["state"]))
+// itIs is what the refusal says of the state of a verb or the status of a run.
+func itIs(refusal *api.Error, detail string) string {
+	return oneLine(fmt.Sprintf("; it is %v", refusal.Details[detail]))
 }
 
 // badEntries names the first bad entry of a batch that was refused.

@@ -76,7 +76,7 @@ func newNamespaceDelete(e *env) *cobra.Command {
 		Use: "delete NAME --yes", Short: "Remove a namespace with everything in it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !sure {
-				return usage("this removes every noun, verb and receipt of %s for ever: say --yes", args[0])
+				return usage("this removes every noun, verb, receipt and run of %s for ever: say --yes", args[0])
 			}
 			o, err := e.operator()
 			if err != nil {

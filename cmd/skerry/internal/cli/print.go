@@ -2,9 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -29,10 +31,31 @@ func (e *env) document(v any, rows ...[2]string) error {
 }
 
 // line prints v as one line of JSON.
-func (e *env) line(v any) error {
-	enc := json.NewEncoder(e.out)
+func (e *env) line(v any) error { return writeLine(e.out, v) }
+
+// writeLine writes v as one line of JSON in which <, > and & stand as they are.
+func writeLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// into has what is printed written into a file; none and "-" are standard output.
+func (e *env) into(file string, write func() error) (err error) {
+	if file == "" || file == "-" {
+		return write()
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	out := e.out
+	e.out = f
+	defer func() {
+		e.out = out
+		err = errors.Join(err, f.Close())
+	}()
+	return write()
 }
 
 // note tells a person something beside the output.
@@ -63,11 +86,22 @@ type paging struct {
 
 func (p *paging) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.newest, "newest", false, "newest first")
+	p.limitFlag(cmd)
+}
+
+// limitFlag is the one flag of a list that has an order of its own.
+func (p *paging) limitFlag(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&p.limit, "limit", 0, "print at most this many (0: all)")
 }
 
+// maxPage is how many documents one request may ask for.
+const maxPage = 1000
+
+// pageSize asks for no more than is printed; 0 leaves it to the server.
+func (p *paging) pageSize() int { return min(max(p.limit, 0), maxPage) }
+
 func (p *paging) options() *client.ListOptions {
-	return &client.ListOptions{Desc: p.newest, PageSize: min(max(p.limit, 0), 1000)}
+	return &client.ListOptions{Desc: p.newest, PageSize: p.pageSize()}
 }
 
 // printList prints what items gives, up to the limit.

@@ -109,8 +109,9 @@ func newRoot(e *env) *cobra.Command {
 		Use:   "skerry",
 		Short: "Namespaces of claimed work, each one actor and one SQLite file",
 		Long: `Skerry grants units of work to workers: verbs are claimed under a lease with a
-fencing token, worked on, and end in a receipt. Each namespace is one actor with
-one SQLite file, its own admission and its own keys.
+fencing token, worked on, and end in a receipt. Durable runs are batches of items
+that are worked on in the same way, a few at a time. Each namespace is one actor
+with one SQLite file, its own admission and its own keys.
 
 Exit codes: 0 success, 1 error, 2 bad usage, 3 not found, 4 conflict, 75 try
 again later.`,
@@ -160,6 +161,8 @@ func commands() []func(*env) *cobra.Command {
 		newClaimCommand,
 		newReceiptCommand,
 		newAdmissionCommand,
+		newRunCommand,
+		newInvokeCommand,
 		newWorkCommand,
 		newVersionCommand,
 	}

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,25 +12,26 @@ import (
 	"github.com/skerryhq/skerry/client"
 )
 
-// The exit codes by which a job's command says what should become of its verb.
+// The exit codes by which a job's command says what should become of its verb or
+// item.
 const (
 	jobRetry = 75
 	jobFinal = 100
 )
 
-// maxBriefVar keeps the brief's variable below the 128 KiB that Linux allows for
-// one; a larger brief is in its file only.
-const maxBriefVar = 64 << 10
+// The codes of failures that say nothing about the job itself.
+const (
+	codeRetry  = "retry"
+	codeNotRun = "command_not_run"
+)
 
-// runner runs the command of skerry work for one claim after another. It is safe
-// for concurrent use.
+// runner runs the command of skerry work for one claim or item after another. It
+// is safe for concurrent use.
 type runner struct {
-	path      string
-	args      []string
-	jsonInput bool
-	mediaType string
-	environ   []string
-	screen    *screen
+	path    string
+	args    []string
+	environ []string
+	screen  *screen
 }
 
 // jobEnviron is this process's environment without its keys: the command needs
@@ -48,86 +47,34 @@ func jobEnviron() []string {
 	return environ
 }
 
-// handle runs the command for a claim.
-func (r *runner) handle(ctx context.Context, job *client.Job) (client.Result, error) {
-	r.screen.run(1)
-	defer r.screen.run(-1)
-	dir, err := os.MkdirTemp("", "skerry-work-")
-	if err != nil {
-		return client.Result{}, &client.JobError{Code: "worker_unable", Message: "no directory for the inputs", Release: true}
-	}
-	defer os.RemoveAll(dir)
-	inputs, err := writeInputs(ctx, job, dir)
-	if err != nil {
-		if ctx.Err() != nil {
-			return client.Result{}, context.Cause(ctx)
-		}
-		return client.Result{}, &client.JobError{Code: "inputs_unreadable", Message: err.Error()}
-	}
-	stdin, err := r.stdin(job, inputs)
-	if err != nil {
-		return client.Result{}, fmt.Errorf("open input: %w", err)
-	}
-	defer stdin.Close()
-	return r.run(ctx, job, dir, stdin)
-}
-
-// stdin is what the command reads.
-func (r *runner) stdin(job *client.Job, inputs []inputFile) (io.ReadCloser, error) {
-	if r.jsonInput {
-		document, err := claimDocument(job, inputs)
-		return io.NopCloser(bytes.NewReader(document)), err
-	}
-	if len(inputs) == 1 && inputs[0].Path != "" {
-		return os.Open(inputs[0].Path)
-	}
-	return io.NopCloser(bytes.NewReader(nil)), nil
-}
-
-func (r *runner) run(ctx context.Context, job *client.Job, dir string, stdin io.Reader) (client.Result, error) {
+// run runs the command for one job, which name is for people, and returns what it
+// wrote. An error is why the context ended, or a *client.JobError.
+func (r *runner) run(ctx context.Context, name string, variables []string, stdin io.Reader) ([]byte, error) {
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := exec.CommandContext(run, r.path, r.args...)
 	out := &output{full: stop}
-	errs := &tail{screen: r.screen, prefix: "[" + job.Verb.ID + "] "}
+	errs := &tail{screen: r.screen, prefix: "[" + oneLine(name) + "] "}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, out, errs
-	cmd.Env = append(r.environ[:len(r.environ):len(r.environ)], jobVariables(job, dir)...)
+	cmd.Env = append(r.environ[:len(r.environ):len(r.environ)], variables...)
 	err := runGroup(cmd)
 	errs.end()
 	switch {
 	case out.tooLarge:
-		return client.Result{}, &client.JobError{Code: "output_too_large", Message: "the output is larger than 1 MiB", Final: true}
+		return nil, &client.JobError{Code: "output_too_large", Message: "the output is larger than 1 MiB", Final: true}
 	case err == nil:
-		return client.Result{Bytes: out.kept, MediaType: r.mediaType}, nil
+		return out.kept, nil
 	case ctx.Err() != nil:
-		return client.Result{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	return client.Result{}, jobFailure(err, errs.message())
-}
-
-func jobVariables(job *client.Job, dir string) []string {
-	vars := []string{
-		"SKERRY_CLAIM_ID=" + job.ID,
-		"SKERRY_VERB_ID=" + job.Verb.ID,
-		"SKERRY_KIND=" + job.Verb.Kind,
-		"SKERRY_FENCE=" + strconv.FormatInt(job.Fence, 10),
-		"SKERRY_TRY=" + strconv.Itoa(job.Verb.AttemptCount+1),
-		"SKERRY_INPUT_DIR=" + dir,
-	}
-	if job.Verb.Group != "" {
-		vars = append(vars, "SKERRY_GROUP="+job.Verb.Group, "SKERRY_ATTEMPT="+strconv.Itoa(job.Verb.Attempt))
-	}
-	if len(job.Verb.Brief) <= maxBriefVar {
-		vars = append(vars, "SKERRY_BRIEF="+string(job.Verb.Brief))
-	}
-	return vars
+	return nil, jobFailure(err, errs.message())
 }
 
 // jobFailure is what an unsuccessful end of the command means.
 func jobFailure(err error, message string) *client.JobError {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
-		return &client.JobError{Code: "command_not_run", Message: err.Error()}
+		return &client.JobError{Code: codeNotRun, Message: err.Error()}
 	}
 	if message == "" {
 		message = exit.String()
@@ -137,7 +84,7 @@ func jobFailure(err error, message string) *client.JobError {
 	case -1:
 		return &client.JobError{Code: "signal", Message: message}
 	case jobRetry:
-		return &client.JobError{Code: "retry", Message: message}
+		return &client.JobError{Code: codeRetry, Message: message}
 	}
 	return &client.JobError{Code: "exit_" + strconv.Itoa(code), Message: message, Final: code == jobFinal}
 }

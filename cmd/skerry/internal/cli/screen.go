@@ -6,9 +6,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/skerryhq/skerry/client"
 )
 
 // screen is what skerry work shows: one line per finished job, the standard error
@@ -20,33 +17,27 @@ type screen struct {
 	mu      sync.Mutex
 	status  bar
 	running int
-	count   map[client.Disposition]int
+	count   map[string]int
 	// delay is why claiming is held up, as last shown.
 	delay string
 }
 
 func newScreen(e *env) *screen {
-	s := &screen{env: e, count: make(map[client.Disposition]int)}
+	s := &screen{env: e, count: make(map[string]int)}
 	s.status = e.newBar(-1, s.summary())
 	return s
 }
 
-// finished shows what became of a claim.
-func (s *screen) finished(o client.Outcome) {
+// finished shows what became of a job: the line for people, or the document for
+// programs. The status line counts the results.
+func (s *screen) finished(result, line string, document any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count[o.Disposition]++
+	s.count[result]++
 	s.delay = ""
 	if s.env.json {
-		_ = s.env.line(finishedJob(o))
+		_ = s.env.line(document)
 		return
-	}
-	line := fmt.Sprintf("%s %s %s", o.Claim.Verb.ID, o.Disposition, o.Elapsed.Round(time.Millisecond))
-	if o.Receipt != nil {
-		line += " " + o.Receipt.Output.Ref + " " + o.Receipt.ID
-	}
-	if o.Err != nil {
-		line += ": " + o.Err.Error()
 	}
 	s.status.Describe(s.summary())
 	s.print(oneLine(line) + "\n")
@@ -79,41 +70,15 @@ func (s *screen) stopping() {
 	}
 }
 
-// jobLine is a finished job for programs.
-type jobLine struct {
-	Verb      string `json:"verb"`
-	Claim     string `json:"claim"`
-	Kind      string `json:"kind"`
-	Result    string `json:"result"`
-	Receipt   string `json:"receipt,omitempty"`
-	Output    string `json:"output,omitempty"`
-	Error     string `json:"error,omitempty"`
-	ElapsedMs int64  `json:"elapsed_ms"`
-}
-
-func finishedJob(o client.Outcome) jobLine {
-	line := jobLine{
-		Verb: o.Claim.Verb.ID, Claim: o.Claim.ID, Kind: o.Claim.Verb.Kind,
-		Result: string(o.Disposition), ElapsedMs: o.Elapsed.Milliseconds(),
-	}
-	if o.Receipt != nil {
-		line.Receipt, line.Output = o.Receipt.ID, o.Receipt.Output.Ref
-	}
-	if o.Err != nil {
-		line.Error = o.Err.Error()
-	}
-	return line
-}
-
 // summary counts the commands that run and the jobs that are finished.
 func (s *screen) summary() string {
 	parts := []string{"waiting for work"}
 	if s.running > 0 {
 		parts[0] = fmt.Sprintf("%d running", s.running)
 	}
-	for _, d := range []client.Disposition{client.DoneSubmitted, client.DoneRetry, client.DoneFailed, client.DoneReleased, client.DoneLost} {
-		if n := s.count[d]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, d))
+	for _, result := range []string{"submitted", "succeeded", "retry", "failed", "ignored", "released", "lost"} {
+		if n := s.count[result]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, result))
 		}
 	}
 	return strings.Join(parts, ", ")

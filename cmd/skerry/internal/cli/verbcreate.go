@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -102,15 +101,10 @@ func (e *env) verbSpec(v *verbFlags, file string) (api.VerbSpec, error) {
 
 func (e *env) flagSpec(v *verbFlags) (spec api.VerbSpec, err error) {
 	spec = api.VerbSpec{Kind: v.kind, Artifact: v.artifact, BriefVersion: v.briefVersion}
-	if name, isFile := strings.CutPrefix(v.brief, "@"); isFile {
-		if spec.Brief, err = e.read(name); err != nil {
+	if v.brief != "" {
+		if spec.Brief, err = e.jsonArgument("--brief", v.brief); err != nil {
 			return spec, err
 		}
-	} else if v.brief != "" {
-		spec.Brief = json.RawMessage(v.brief)
-	}
-	if spec.Brief != nil && !json.Valid(spec.Brief) {
-		return spec, usage("--brief is not JSON")
 	}
 	for _, s := range v.inputs {
 		in, err := parseInput(s)

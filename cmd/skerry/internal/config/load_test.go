@@ -85,6 +85,23 @@ func TestBadValueIsAnErrorThatNamesIt(t *testing.T) {
 		{args: []string{"--anonymous", `{"claims_per_hour":1,"leases":1,"more":1}`}, want: "--anonymous"},
 		{args: []string{"--anonymous", `{"claims_per_hour":1}`}, want: "anonymous"},
 		{args: []string{"--tls-cert", "x"}, want: "tls_key"},
+		{args: []string{"--kinds", `{`}, want: "--kinds: must be JSON"},
+		{args: []string{"--kinds", `{"k":{}}`}, want: "kinds.k.pool"},
+		{args: []string{"--kinds", `{"k":{"pool":"durable","prio":1}}`}, want: "kinds.k"},
+		{args: []string{"--kinds", `{"k":{"pool":"durable"},"k":{"pool":"durable"}}`}, want: "--kinds"},
+		{args: []string{"--kinds", `{"k":{"pool":"durable","timeout_ms":60001}}`}, want: "kinds.k.timeout_ms"},
+		{args: []string{"--budgets", `{"runs":-1}`}, want: "budgets.runs"},
+		{args: []string{"--budgets", `{"rnus":1}`}, want: "--budgets"},
+		{args: []string{"--tenants", `{"t":{"budgets":{"items":-1}}}`}, want: "tenants.t.budgets.items"},
+		{args: []string{"--tenants", `[]`}, want: "--tenants"},
+		{args: []string{"--quantum-items", "0"}, want: "--quantum-items"},
+		{args: []string{"--quantum-cost", "-1"}, want: "--quantum-cost"},
+		{args: []string{"--batch-items", "1001"}, want: "batch_items (from flag --batch-items)"},
+		{args: []string{"--quantum-lease", "60000"}, want: "--quantum-lease"},
+		{env: "SKERRY_INVOKE_WAIT=31s", want: "invoke_wait_ms (from environment SKERRY_INVOKE_WAIT)"},
+		{env: "SKERRY_KINDS=k", want: "SKERRY_KINDS"},
+		{file: "kinds:\n  k: {pol: durable}", want: "1: kinds"},
+		{file: "quantum_lease_ms: 60s", want: "1: quantum_lease_ms"},
 		{env: "SKERRY_CLAIM_TARGET=fast", want: "SKERRY_CLAIM_TARGET"},
 		{file: "no_such: 1", want: `1: there is no setting "no_such"`},
 		{file: "lease_ms: 1\nlease_ms: 2", want: "lease_ms"},
@@ -110,17 +127,57 @@ func TestBadValueIsAnErrorThatNamesIt(t *testing.T) {
 
 func TestFileTakesADocumentWhereTheSettingIsOne(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ file, want string }{
-		{"anonymous: {claims_per_hour: 5, leases: 2}", `{"claims_per_hour":5,"leases":2}`},
-		{"anonymous: null", "null"},
+	const kind = `{"k":{"pool":{"*":"default","deep":"slow"},"cost":{"field":"/n","default":2},"timeout_ms":500}}`
+	for _, tt := range []struct{ name, file, want string }{
+		{"anonymous", "anonymous: {claims_per_hour: 5, leases: 2}", `{"claims_per_hour":5,"leases":2}`},
+		{"anonymous", "anonymous: null", "null"},
+		{"kinds", "kinds:\n  k:\n    pool: {'*': default, deep: slow}\n    cost: {field: /n, default: 2}\n    timeout_ms: 500\n", kind},
+		{"kinds", "kinds: null", "{}"},
+		{"budgets", "budgets: {items: 5}", `{"runs":8,"items":5,"result_cells":400000,"input_bytes":20971520}`},
+		{"tenants", "tenants:\n  acme: {budgets: {runs: 1}, coalesce: true}\n", `{"acme":{"budgets":{"runs":1},"coalesce":true}}`},
 	} {
 		l, err := load(t, tt.file, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := value(t, l, "anonymous").Value; got != tt.want {
+		if got := value(t, l, tt.name).Value; got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.file, got, tt.want)
 		}
+	}
+}
+
+// What is shown of a setting, given again as its flag, is the same setting.
+func TestShownValuesCanBeGivenAgain(t *testing.T) {
+	t.Parallel()
+	first, err := load(t, "kinds: {k: {pool: default, result_cells: {field: /a/b}}, s: {pool: durable, single: true}}\n"+
+		"tenants: {t: {budgets: {input_bytes: 1}}}\nbudgets: {runs: 2}\nanonymous: {claims_per_hour: 5, leases: 2}\n"+
+		"quantum_cost: 9000000000\nquantum_lease_ms: 1500\ninvoke_wait_ms: 0\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args []string
+	for _, v := range first.Values {
+		if v.Value != "" && !v.Secret && v.Name != "max_active" {
+			args = append(args, v.Flag, v.Value)
+		}
+	}
+	again, err := load(t, "", nil, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(again.Config, first.Config); diff != "" {
+		t.Errorf("-got +want:\n%s", diff)
+	}
+}
+
+func TestALaterSourceReplacesADocumentWhole(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, "kinds: {a: {pool: durable}}", []string{`SKERRY_KINDS={"b":{"pool":"durable"}}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := value(t, l, "kinds").Value, `{"b":{"pool":"durable"}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

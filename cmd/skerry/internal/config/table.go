@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -58,15 +57,40 @@ func entries() []entry {
 		{key: "claim_target_ms", flag: "claim-target", help: "service time above which the limit falls", field: func(c *Config) field { return millis(&c.Settings.ClaimTargetMs) }},
 		{key: "claims_per_minute", flag: "claims-per-minute", help: "legacy quota per principal; 0 is off", field: func(c *Config) field { return number(&c.Settings.ClaimsPerMinute, 0) }},
 		{key: "mode", flag: "mode", help: "admission: enforce, shadow or paused", field: func(c *Config) field { return choice(&c.Settings.Mode, "enforce", "shadow", "paused") }},
-		{key: "anonymous", flag: "anonymous", help: `what callers without a key may do: {"claims_per_hour":N,"leases":N}, or null`, field: func(c *Config) field { return anonymous(&c.Settings.Anonymous) }},
+		{key: "anonymous", flag: "anonymous", help: "what callers without a key may do: " + anonymousForm + ", or null", field: func(c *Config) field {
+			return document(&c.Settings, "anonymous", anonymousForm, func(s *skerry.Settings) **api.AnonymousQuota { return &s.Anonymous })
+		}},
 		{key: "lease_ms", flag: "lease", help: "length of a lease where none is asked for", field: func(c *Config) field { return millis(&c.Settings.LeaseMs) }},
 		{key: "max_lease_lifetime_ms", flag: "max-lease-lifetime", help: "longest a lease can be renewed", field: func(c *Config) field { return millis(&c.Settings.MaxLeaseLifetimeMs) }},
 		{key: "durability", flag: "durability", help: "full (survives power loss) or relaxed (survives a killed process)", field: func(c *Config) field { return choice(&c.Settings.Durability, "full", "relaxed") }},
 		{key: "idle_timeout_ms", flag: "idle-timeout", help: "rest after which a namespace is passivated", field: func(c *Config) field { return millis(&c.Settings.IdleTimeoutMs) }},
-		{key: "retention_ms", flag: "retention", help: "life of idempotency records", field: func(c *Config) field { return millis(&c.Settings.RetentionMs) }},
+		{key: "retention_ms", flag: "retention", help: "life of idempotency records, and of runs from their end", field: func(c *Config) field { return millis(&c.Settings.RetentionMs) }},
 		{key: "verb_retention_ms", flag: "verb-retention", help: "life of verbs that have ended; 0 is for ever", field: func(c *Config) field { return millis(&c.Settings.VerbRetentionMs) }},
+
+		{key: "kinds", flag: "kinds", help: "kinds of items, by name: " + kindsForm, field: func(c *Config) field {
+			return document(&c.Settings, "kinds", kindsForm, func(s *skerry.Settings) *map[string]api.Kind { return &s.Kinds })
+		}},
+		{key: "budgets", flag: "budgets", help: "what each tenant may have in flight: " + budgetsForm, field: func(c *Config) field {
+			return document(&c.Settings, "budgets", budgetsForm, func(s *skerry.Settings) *api.Budgets { return &s.Budgets })
+		}},
+		{key: "tenants", flag: "tenants", help: "what is different for some tenants, by name: " + tenantsForm, field: func(c *Config) field {
+			return document(&c.Settings, "tenants", tenantsForm, func(s *skerry.Settings) *map[string]api.TenantSettings { return &s.Tenants })
+		}},
+		{key: "quantum_items", flag: "quantum-items", help: "most items of a run that a worker is given at once", field: func(c *Config) field { return number(&c.Settings.QuantumItems, 1) }},
+		{key: "quantum_cost", flag: "quantum-cost", help: "most estimated cost that a worker is given at once; 0 is no bound", field: func(c *Config) field { return number(&c.Settings.QuantumCost, 0) }},
+		{key: "batch_items", flag: "batch-items", help: "how many results workers commit at once", field: func(c *Config) field { return number(&c.Settings.BatchItems, 1) }},
+		{key: "quantum_lease_ms", flag: "quantum-lease", help: "length of a quantum's lease where none is asked for", field: func(c *Config) field { return millis(&c.Settings.QuantumLeaseMs) }},
+		{key: "invoke_wait_ms", flag: "invoke-wait", help: "longest wait of a singular call for a free slot", field: func(c *Config) field { return millis(&c.Settings.InvokeWaitMs) }},
 	}
 }
+
+// The forms of the settings that are JSON documents, for help and errors.
+const (
+	anonymousForm = `{"claims_per_hour":N,"leases":N}`
+	kindsForm     = `{"NAME":{"pool":"durable"|{"*":"default","SCORER":"slow"},"cost":N,"result_cells":N,"timeout_ms":N,"max_attempts":N,"single":B}}`
+	budgetsForm   = `{"runs":N,"items":N,"result_cells":N,"input_bytes":N}`
+	tenantsForm   = `{"NAME":{"budgets":{...},"coalesce":B}}`
+)
 
 func text(p *string) field {
 	set := func(s string) error { *p = s; return nil }
@@ -115,19 +139,19 @@ func choice(p *string, allowed ...string) field {
 	return field{set: set, setFile: set, show: func() string { return *p }}
 }
 
-func number(p *int, least int) field {
+func number[T int | int64](p *T, least T) field {
 	set := func(s string) error {
-		n, err := strconv.Atoi(s)
-		if err != nil {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || int64(T(n)) != n {
 			return errors.New("must be a whole number")
 		}
-		if n < least {
+		if T(n) < least {
 			return fmt.Errorf("must be at least %d", least)
 		}
-		*p = n
+		*p = T(n)
 		return nil
 	}
-	return field{set: set, setFile: set, show: func() string { return strconv.Itoa(*p) }}
+	return field{set: set, setFile: set, show: func() string { return strconv.FormatInt(int64(*p), 10) }}
 }
 
 func duration(p *time.Duration) field {
@@ -164,25 +188,25 @@ func millis(p *int64) field {
 	return field{set: set, setFile: setFile, show: func() string { return (time.Duration(*p) * time.Millisecond).String() }}
 }
 
-// anonymous is a JSON object or null.
-func anonymous(p **api.AnonymousQuota) field {
+// document is a JSON document or null, read as a namespace reads it when the
+// setting is changed there: strictly, and what it does not say is the default.
+func document[T any](settings *skerry.Settings, name, form string, at func(*skerry.Settings) *T) field {
 	set := func(s string) error {
-		var q *api.AnonymousQuota
-		d := json.NewDecoder(strings.NewReader(s))
-		d.DisallowUnknownFields()
-		err := d.Decode(&q)
-		if _, end := d.Token(); err != nil || end != io.EOF {
-			return errors.New(`must be {"claims_per_hour":N,"leases":N} or null`)
+		if !json.Valid([]byte(s)) {
+			return fmt.Errorf("must be JSON: %s", form)
 		}
-		*p = q
+		defaults := skerry.DefaultSettings()
+		read, err := defaults.With(defaults, map[string]json.RawMessage{name: json.RawMessage(s)})
+		var bad *api.Error
+		if errors.As(err, &bad) {
+			return fmt.Errorf("must be %s or null: %s: %s", form, bad.Field, bad.Message)
+		}
+		if err != nil {
+			return err
+		}
+		*at(settings) = *at(&read)
 		return nil
 	}
-	show := func() string {
-		document, err := json.Marshal(*p)
-		if err != nil {
-			return err.Error()
-		}
-		return string(document)
-	}
+	show := func() string { return string(settings.JSON()[name]) }
 	return field{set: set, setFile: set, show: show, document: true}
 }
