@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -62,17 +63,14 @@ func checkResult(field string, r *api.ItemResult) error {
 		if r.Error != nil {
 			return api.Invalid(field+".error", "an item that succeeded has no error")
 		}
-		if null || jsontext.Value(r.Result).Kind() != '{' {
+		compact, ok := compactObject(r.Result)
+		if !ok {
 			return api.Invalid(field+".result", "the result of an item is a JSON object")
-		}
-		compact := jsontext.Value(append([]byte(nil), r.Result...))
-		if err := compact.Compact(); err != nil {
-			return fmt.Errorf("compact result: %w", err)
 		}
 		if len(compact) > maxResultBytes {
 			return api.Invalid(field+".result", "the result is too large").With("limit", maxResultBytes).With("actual", len(compact))
 		}
-		r.Result = []byte(compact)
+		r.Result = compact
 		return nil
 	case api.ItemFailed:
 		if !null {
@@ -86,6 +84,18 @@ func checkResult(field string, r *api.ItemResult) error {
 	case api.ItemPending, api.ItemRunning, api.ItemCancelled:
 	}
 	return api.Invalid(field+".status", "the status of a result is %s or %s", api.ItemSucceeded, api.ItemFailed)
+}
+
+// compactObject is a document without white space, if it is a JSON object. A caller
+// inside the process may give anything; what is wrong with it is not told, because the
+// decoder would quote it.
+func compactObject(document []byte) ([]byte, bool) {
+	compact := jsontext.Value(slices.Clone(document))
+	if compact.Kind() != '{' {
+		return nil, false
+	}
+	err := compact.Compact(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false))
+	return compact, err == nil
 }
 
 // Lane puts commits before the requests for what they free.
@@ -160,6 +170,7 @@ func (c *change) judge(k *commit, r *run, id quantumID, q *quantum) (*batch, err
 			b.open[i.name] = i
 		}
 	}
+	var missed []string
 	for n := range k.results {
 		result := &k.results[n]
 		switch i := under[result.ID]; {
@@ -173,14 +184,11 @@ func (c *change) judge(k *commit, r *run, id quantumID, q *quantum) (*batch, err
 		case i != nil && (i.status == api.ItemSucceeded || i.status == api.ItemFailed):
 			b.doc.Committed = append(b.doc.Committed, result.ID) // by this very fence, before
 		default:
-			reason, err := c.whyNot(r, result.ID)
-			if err != nil {
-				return nil, err
-			}
-			b.ignore(result.ID, reason)
+			missed = append(missed, result.ID)
+			b.ignore(result.ID, ignoredUnknown)
 		}
 	}
-	return b, nil
+	return b, b.sayWhy(c, missed)
 }
 
 func (b *batch) ignore(id, reason string) {
@@ -199,18 +207,34 @@ func (c *change) grantedItems(id quantumID, q *quantum) ([]*item, error) {
 	return c.items(sqlGrantedWork, rows, id.fence)
 }
 
-// whyNot says why an item is not open to a fence, and was not ended by it.
-func (c *change) whyNot(r *run, name string) (string, error) {
-	found, err := c.items(sqlWorkByName, row(r.id, 0), row(r.id+1, 0), name)
-	switch {
-	case err != nil:
-		return "", err
-	case len(found) == 0:
-		return ignoredUnknown, nil
-	case found[0].status == api.ItemCancelled:
-		return ignoredCancelled, nil
+// sayWhy gives the reason for those ignored results whose items the fence neither holds
+// nor has ended: they are not the run's, or were cancelled, or are another's. It looks
+// for all of them at once, because no index has their names.
+func (b *batch) sayWhy(c *change, missed []string) error {
+	if len(missed) == 0 {
+		return nil
 	}
-	return ignoredStale, nil
+	names, err := namespace.Encode(missed)
+	if err != nil {
+		return fmt.Errorf("encode item ids: %w", err)
+	}
+	found, err := c.items(sqlWorkByName, row(b.run.id, 0), row(b.run.id+1, 0), string(names))
+	if err != nil {
+		return err
+	}
+	reasons := make(map[string]string, len(found))
+	for _, i := range found {
+		reasons[i.name] = ignoredStale
+		if i.status == api.ItemCancelled {
+			reasons[i.name] = ignoredCancelled
+		}
+	}
+	for n := range b.doc.Ignored {
+		if reason, ok := reasons[b.doc.Ignored[n].ID]; ok {
+			b.doc.Ignored[n].Reason = reason
+		}
+	}
+	return nil
 }
 
 // carryOut ends the items whose results were taken, gives back the rest if the

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/skerryhq/skerry/api"
 	"github.com/skerryhq/skerry/namespace"
 )
@@ -28,16 +26,13 @@ func newInvoke(spec api.InvokeSpec) (*invoke, error) {
 	if len(spec.Input) == 0 || string(spec.Input) == "null" {
 		return v, nil
 	}
-	compact := jsontext.Value(append([]byte(nil), spec.Input...))
-	if compact.Kind() != '{' {
+	input, ok := compactObject(spec.Input)
+	if !ok {
 		e := api.Errorf(api.BadRequest, "input must be a JSON object")
 		e.Field = "input"
 		return nil, e
 	}
-	if err := compact.Compact(); err != nil {
-		return nil, fmt.Errorf("compact input: %w", err)
-	}
-	v.input = compact
+	v.input = input
 	return v, nil
 }
 

@@ -15,7 +15,8 @@ const (
 	sqlOpenWork = `SELECT ` + sqlWorkColumns + ` FROM runs_work
 		WHERE id IN (SELECT value FROM json_each(?1)) AND fence = ?2 AND status = 'running' ORDER BY id`
 	sqlWorkUnderFence = `SELECT ` + sqlWorkColumns + ` FROM runs_work WHERE id >= ? AND id < ? AND fence = ? ORDER BY id`
-	sqlWorkByName     = `SELECT ` + sqlWorkColumns + ` FROM runs_work WHERE id >= ? AND id < ? AND name = ?`
+	sqlWorkByName     = `SELECT ` + sqlWorkColumns + ` FROM runs_work
+		WHERE id >= ? AND id < ? AND name IN (SELECT value FROM json_each(?)) ORDER BY id`
 
 	sqlInsertQuantum = `INSERT INTO runs_quantum
 		(fence, run, principal, lease_ms, granted_at, lease_until, deadline, check_at, node, items)

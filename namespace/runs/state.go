@@ -28,7 +28,7 @@ func (c *change) writeTenant(t *tenant) error {
 		s = known
 	}
 	u := t.used
-	_, err := c.Exec(sqlWriteTenant, t.id, s.Attained/2, int64(s.Picks), u.Runs, u.Items, u.ResultCells, u.InputBytes)
+	_, err := c.Exec(sqlWriteTenant, t.id, s.Attained, int64(s.Picks), u.Runs, u.Items, u.ResultCells, u.InputBytes)
 	if err != nil {
 		return fmt.Errorf("store tenant's state: %w", err)
 	}

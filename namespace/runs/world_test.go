@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -26,15 +27,25 @@ type world struct {
 	settings namespace.Settings
 	rt       *namespace.Runtime
 	ns       namespace.Namespace
+	// vfs names the file system under the files, and log gets what is logged.
+	vfs string
+	log *slog.Logger
 }
 
 // newWorld opens a runtime whose settings the functions may have changed.
 func newWorld(t *testing.T, change ...func(*namespace.Settings)) *world {
 	t.Helper()
+	return newWorldWith(t, func(*world) {}, change...)
+}
+
+// newWorldWith opens a runtime of a world that edit has prepared.
+func newWorldWith(t *testing.T, edit func(*world), change ...func(*namespace.Settings)) *world {
+	t.Helper()
 	w := &world{
 		t: t, dir: t.TempDir(), settings: namespace.DefaultSettings(),
 		clock: actorstest.NewClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)),
 	}
+	edit(w)
 	w.settings.IdleTimeoutMs = (8_000 * time.Hour).Milliseconds()
 	two, tenSeconds := 2, int64(10_000)
 	w.settings.Kinds = map[string]api.Kind{
@@ -57,6 +68,7 @@ func (w *world) open() {
 	w.t.Helper()
 	rt, err := namespace.Open(w.ctx(), w.dir, namespace.Options{
 		Classes: []namespace.Class{runs.Class(runs.Options{})}, Defaults: &w.settings, Clock: w.clock,
+		VFS: w.vfs, Logger: w.log,
 	})
 	if err != nil {
 		w.t.Fatalf("open runtime: %v", err)
