@@ -17,206 +17,194 @@ import (
 const (
 	space = "demo"
 	kind  = "source-facts"
-	// leaseMs is short, so that the killed worker's items are soon somebody else's.
-	leaseMs = "1500"
-	// killAfter is how many items must have ended before a worker is killed.
-	killAfter = 40
+	// leaseMs is short, so that what the killed worker held is soon somebody else's.
+	leaseMs = "2000"
+	// timeout bounds the whole demo.
+	timeout = 3 * time.Minute
 )
 
-// demo runs everything and reports to out.
-func demo(ctx context.Context, o options, out io.Writer) (err error) {
+// demo is one run of it.
+type demo struct {
+	options options
+	// self is this program, and dir the folder of the run.
+	self, dir string
+	// errs is where the progress goes.
+	errs      io.Writer
+	node      *node
+	workerKey string
+	// tenants are A with the large run and B with the small one.
+	tenants []*tenant
+	// crew are the workers that were not killed, and logs what all have printed.
+	crew []*process
+	logs []string
+	// victim is the worker that is to be killed, nil once it was; orphans are the
+	// items that it held then, with how often each had been granted.
+	victim  *process
+	orphans map[itemOf]int
+	// strikes counts the attempts to kill it.
+	strikes int
+}
+
+// run does all that the demo does and prints the result. Nothing that it started
+// runs any more when it returns.
+func run(ctx context.Context, o options, out, errs io.Writer) (err error) {
+	d := &demo{options: o, errs: errs}
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	defer func() { err = d.cleanUp(err) }()
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done after %v", timeout))
 	defer cancel()
-	rows, err := readInput(o.input)
+	if err := d.build(ctx); err != nil {
+		return err
+	}
+	if err := d.watch(ctx); err != nil {
+		return err
+	}
+	if err := d.dismiss(); err != nil {
+		return err
+	}
+	quanta, err := d.read(ctx)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "skerry-batch-*")
-	if err != nil {
+	if err := d.judge(); err != nil {
 		return err
 	}
-	defer func() {
-		if o.keep || err != nil {
-			fmt.Fprintln(out, "data and logs:", dir)
-			return
-		}
-		err = os.RemoveAll(dir)
-	}()
-	node, base, operator, err := startNode(ctx, o.skerry, dir)
-	if err != nil {
+	if err := d.stopNode(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, node.stop()) }()
-	s, err := prepare(ctx, base, operator, repeat(rows, o.repeat))
-	if err != nil {
-		return err
-	}
-	if err := s.work(ctx, o.skerry, dir, out); err != nil {
-		return err
-	}
-	return s.report(ctx, out)
+	return report(out, d.tenants, quanta, d.orphans)
 }
 
-// stage is a namespace with two tenants and their runs.
-type stage struct {
-	server    string
-	workerKey string
-	tenants   []*tenant
-}
-
-// tenant is one tenant with its run.
-type tenant struct {
-	letter string
-	name   string
-	rows   []row
-	client *client.Client
-	run    *api.Run
-	events []api.RunEvent
-}
-
-// prepare makes the namespace, its keys and the kind of work.
-func prepare(ctx context.Context, base, operator string, rows []row) (*stage, error) {
-	op, err := client.NewOperator(base, operator, nil)
-	if err != nil {
-		return nil, err
+// prepare finds the programs and the input and makes the folder of the run.
+func (d *demo) prepare() (err error) {
+	if d.self, err = os.Executable(); err != nil {
+		return fmt.Errorf("find this program: %w", err)
 	}
-	defer op.Close()
-	if _, err := op.CreateNamespace(ctx, space); err != nil {
-		return nil, err
+	if d.options.skerry, err = filepath.Abs(d.options.skerry); err != nil {
+		return fmt.Errorf("find skerry: %w", err)
+	}
+	rows, err := readInput(d.options.input)
+	if err != nil {
+		return err
+	}
+	many, err := repeat(rows, d.options.repeat)
+	if err != nil {
+		return err
+	}
+	d.tenants = []*tenant{{name: "A", rows: many}, {name: "B", rows: everyTenth(many)}}
+	if d.dir, err = os.MkdirTemp("", "skerry-batch-"); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	fmt.Fprintf(d.errs, "%d rows, %d items for A and %d for B\n", len(rows), len(many), len(d.tenants[1].rows))
+	return nil
+}
+
+// build starts the node and makes the namespace, the kind of work and the keys.
+func (d *demo) build(ctx context.Context) (err error) {
+	if d.node, err = startNode(ctx, d.options.skerry, d.dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.errs, "node at %s, data and logs in %s\n", d.node.base, d.dir)
+	if _, err := d.node.operator.CreateNamespace(ctx, space); err != nil {
+		return err
 	}
 	settings := map[string]json.RawMessage{
 		"kinds":            json.RawMessage(`{"` + kind + `":{"pool":"durable","cost":1,"timeout_ms":20000}}`),
 		"quantum_lease_ms": json.RawMessage(leaseMs),
 	}
-	if _, err := op.PatchSettings(ctx, space, settings); err != nil {
-		return nil, err
+	if _, err := d.node.operator.PatchSettings(ctx, space, settings); err != nil {
+		return err
 	}
-	s := &stage{server: base}
-	worker, err := op.CreateKey(ctx, space, api.KeySpec{Principal: "worker", Roles: []api.Role{api.RoleWorker}})
-	if err != nil {
-		return nil, err
-	}
-	s.workerKey = worker.Secret
-	few := make([]row, 0, len(rows)/10)
-	for i := 0; i+9 < len(rows); i += 10 {
-		few = append(few, rows[i])
-	}
-	for _, t := range []*tenant{{letter: "A", name: "large", rows: rows}, {letter: "B", name: "small", rows: few}} {
-		key, err := op.CreateKey(ctx, space, api.KeySpec{Principal: t.name, Roles: []api.Role{api.RoleProducer}})
-		if err != nil {
-			return nil, err
-		}
-		if t.client, err = client.New(base+"/ns/"+space, key.Secret, nil); err != nil {
-			return nil, err
-		}
-		s.tenants = append(s.tenants, t)
-	}
-	return s, nil
-}
-
-// submit asks for the tenant's run.
-func (t *tenant) submit(ctx context.Context) error {
-	spec := api.RunSpec{Kind: kind}
-	for _, r := range t.rows {
-		text, err := json.Marshal(r.Text)
-		if err != nil {
-			return err
-		}
-		spec.Items = append(spec.Items, api.RunItemSpec{ID: r.ID, Payload: map[string]json.RawMessage{"text": text}})
-	}
-	estimate, err := t.client.EstimateRun(ctx, spec)
+	worker, err := d.newKey(ctx, "worker", api.RoleWorker)
 	if err != nil {
 		return err
 	}
-	if !estimate.Admissible {
-		return fmt.Errorf("the run of %s would not be admitted: %s", t.name, estimate.Reason)
-	}
-	t.run, err = t.client.SubmitRun(ctx, spec)
-	return err
-}
-
-// work starts two workers, submits the large run and, once it is being worked on, the
-// small one, kills a worker in the middle, and waits until both runs have ended.
-func (s *stage) work(ctx context.Context, skerry, dir string, out io.Writer) (err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var workers []*process
-	defer func() {
-		for _, w := range workers {
-			err = errors.Join(err, w.stop())
-		}
-	}()
-	if err := s.tenants[0].submit(ctx); err != nil {
-		return err
-	}
-	slow := filepath.Join(dir, "stall")
-	for i, name := range []string{"worker-1", "worker-2"} {
-		env := []string{"SKERRY_KEY=" + s.workerKey}
-		if i == 1 {
-			env = append(env, stallVariable+"="+slow)
-		}
-		w, err := start(dir, name, func(string) {}, env,
-			skerry, "work", "--server", s.server, "--ns", space, "--pool", api.PoolDurable, "--kind", kind, "--", self, commandFacts)
+	d.workerKey = worker
+	for _, t := range d.tenants {
+		key, err := d.newKey(ctx, t.name, api.RoleProducer)
 		if err != nil {
 			return err
 		}
-		workers = append(workers, w)
-	}
-	first := workers[0]
-	go func() {
-		<-first.done
-		stop(fmt.Errorf("%s ended: %w", first.name, first.err))
-	}()
-	ended := 0
-	for e, err := range s.tenants[0].client.FollowRun(ctx, s.tenants[0].run.ID, 0) {
-		if err != nil {
-			return err
-		}
-		if s.tenants[1].run == nil && e.Type == "item.succeeded" {
-			if err := s.tenants[1].submit(ctx); err != nil {
-				return err
-			}
-		}
-		if e.Type == "item.succeeded" {
-			ended++
-		}
-		if ended == min(killAfter, len(s.tenants[0].rows)/3) && len(workers) == 2 {
-			if err := killAtWork(ctx, workers[1], slow); err != nil {
-				return err
-			}
-			workers = workers[:1]
-			fmt.Fprintf(out, "worker-2 killed with SIGKILL after %d items\n", ended)
-		}
-	}
-	for _, t := range s.tenants {
-		if t.run, err = t.client.WaitRun(ctx, t.run.ID); err != nil {
+		if t.client, err = client.New(d.node.base+"/ns/"+space, key, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// killAtWork kills a worker in the middle of an item.
-func killAtWork(ctx context.Context, w *process, slow string) error {
-	if err := os.WriteFile(slow, nil, 0o600); err != nil {
-		return err
+// newKey makes a key whose tenant is called as its principal.
+func (d *demo) newKey(ctx context.Context, principal string, role api.Role) (string, error) {
+	key, err := d.node.operator.CreateKey(ctx, space, api.KeySpec{Principal: principal, Tenant: principal, Roles: []api.Role{role}})
+	if err != nil {
+		return "", err
 	}
-	for {
-		if _, err := os.Stat(slow + "ed"); err == nil {
-			w.kill()
-			return nil
-		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return key.Secret, nil
 }
 
-// timeout bounds the whole demo.
-const timeout = 3 * time.Minute
+// dismiss stops the workers, and waits for them.
+func (d *demo) dismiss() error {
+	var err error
+	for _, w := range d.crew {
+		err = errors.Join(err, w.stop())
+	}
+	d.crew = nil
+	return err
+}
+
+// read reads what became of the runs, and in which quanta it was done.
+func (d *demo) read(ctx context.Context) ([]quantum, error) {
+	worked := make(map[itemOf]string)
+	for _, log := range d.logs {
+		if err := readWorked(log, worked); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range d.tenants {
+		if err := t.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return quantaOf(d.tenants, worked), nil
+}
+
+// judge returns all that is wrong.
+func (d *demo) judge() error {
+	err := judgeOrphans(d.orphans, d.tenants)
+	for _, t := range d.tenants {
+		err = errors.Join(err, t.judge())
+	}
+	return err
+}
+
+func (d *demo) stopNode() error {
+	n := d.node
+	d.node = nil
+	return n.stop()
+}
+
+// cleanUp ends what still runs, and removes the folder unless it is wanted or tells
+// what went wrong.
+func (d *demo) cleanUp(err error) error {
+	if d.victim != nil {
+		d.crew = append(d.crew, d.victim)
+	}
+	err = errors.Join(err, d.dismiss())
+	for _, t := range d.tenants {
+		if t.client != nil {
+			t.client.Close()
+		}
+	}
+	if d.node != nil {
+		err = errors.Join(err, d.stopNode())
+	}
+	if err != nil || d.options.keep {
+		fmt.Fprintln(d.errs, "data and logs:", d.dir)
+		return err
+	}
+	if err := os.RemoveAll(d.dir); err != nil {
+		return fmt.Errorf("remove folder: %w", err)
+	}
+	return nil
+}

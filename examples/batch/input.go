@@ -2,38 +2,43 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"unicode/utf8"
 )
 
-// row is one item of the input.
-type row struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-}
+const (
+	// maxItems is the most that a run may have.
+	maxItems = 1000
+	// minItems are as many as the demo needs to catch a worker in the middle.
+	minItems = 60
+	// maxLine bounds a line of JSON; no request could carry a longer one.
+	maxLine = 5 << 20
+)
 
-// readInput reads a file of rows: CSV with a header, or else JSON lines.
+// row is one row of the input, and one item of a run.
+type row struct{ id, text string }
+
+// readInput reads a file of rows: CSV if it is called so, else JSON lines.
 func readInput(path string) ([]row, error) {
-	file, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read input: %w", err)
 	}
-	defer file.Close()
 	read := readLines
 	if filepath.Ext(path) == ".csv" {
 		read = readCSV
 	}
-	rows, err := read(file)
+	rows, err := read(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	if err == nil {
-		err = check(rows)
+		err = checkRows(rows)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read input %s: %w", path, err)
@@ -41,40 +46,24 @@ func readInput(path string) ([]row, error) {
 	return rows, nil
 }
 
-// smallest is how many rows the demo needs: the small run takes every tenth of them.
-const smallest = 10
-
-func check(rows []row) error {
-	seen := map[string]bool{}
-	for i, r := range rows {
-		switch {
-		case r.ID == "":
-			return fmt.Errorf("row %d has no id", i+1)
-		case seen[r.ID]:
-			return fmt.Errorf("row %d has the id of another row", i+1)
-		}
-		seen[r.ID] = true
-	}
-	if len(rows) < smallest {
-		return fmt.Errorf("there are %d rows, and at least %d are needed", len(rows), smallest)
-	}
-	return nil
-}
-
 func readCSV(r io.Reader) ([]row, error) {
-	all, err := csv.NewReader(r).ReadAll()
+	records, err := csv.NewReader(r).ReadAll()
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
+	if len(records) == 0 {
 		return nil, errors.New("there is no header")
 	}
-	id, text := slices.Index(all[0], "id"), slices.Index(all[0], "text")
-	if id < 0 || text < 0 {
-		return nil, errors.New("the header does not name the columns id and text")
+	header := records[0]
+	id, text := slices.Index(header, "id"), slices.Index(header, "text")
+	if id < 0 {
+		id = slices.Index(header, "path")
 	}
-	rows := make([]row, 0, len(all)-1)
-	for _, record := range all[1:] {
+	if id < 0 || text < 0 {
+		return nil, errors.New("the header does not name the columns id (or path) and text")
+	}
+	rows := make([]row, 0, len(records)-1)
+	for _, record := range records[1:] {
 		rows = append(rows, row{record[id], record[text]})
 	}
 	return rows, nil
@@ -83,59 +72,77 @@ func readCSV(r io.Reader) ([]row, error) {
 func readLines(r io.Reader) ([]row, error) {
 	var rows []row
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
-		if strings.TrimSpace(lines.Text()) == "" {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var one row
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+		var line struct {
+			ID   string  `json:"id"`
+			Path string  `json:"path"`
+			Text *string `json:"text"`
+		}
+		err := json.Unmarshal(lines.Bytes(), &line)
+		if err == nil && line.Text == nil {
+			err = errors.New("there is no text")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		rows = append(rows, one)
+		if line.ID == "" {
+			line.ID = line.Path
+		}
+		rows = append(rows, row{line.ID, *line.Text})
 	}
 	return rows, lines.Err()
 }
 
-// repeat gives the rows so many times, each under ids of its own.
-func repeat(rows []row, times int) []row {
+// checkRows finds what would come back otherwise than it was sent, or not at all.
+func checkRows(rows []row) error {
+	if len(rows) == 0 || len(rows) > maxItems {
+		return fmt.Errorf("there are %d rows, and a run has 1 to %d items", len(rows), maxItems)
+	}
+	seen := make(map[string]bool, len(rows))
+	for i, r := range rows {
+		switch {
+		case r.id == "":
+			return fmt.Errorf("row %d has no id", i+1)
+		case seen[r.id]:
+			return fmt.Errorf("row %d has the id of another row", i+1)
+		case !utf8.ValidString(r.id) || !utf8.ValidString(r.text):
+			return fmt.Errorf("row %d is not UTF-8", i+1)
+		}
+		seen[r.id] = true
+	}
+	return nil
+}
+
+// repeat gives the rows so many times, each time under ids of their own; 0 is as often
+// as fits into one run.
+func repeat(rows []row, times int) ([]row, error) {
+	if times == 0 {
+		times = maxItems / len(rows)
+	}
+	if n := times * len(rows); n < minItems || n > maxItems {
+		return nil, fmt.Errorf("%d rows %d times are %d items, and the demo needs %d to %d", len(rows), times, n, minItems, maxItems)
+	}
 	var all []row
-	for n := range max(times, 1) {
+	for n := range times {
 		for _, r := range rows {
 			if n > 0 {
-				r.ID += fmt.Sprintf("#%d", n+1)
+				r.id = fmt.Sprintf("%s#%d", r.id, n+1)
 			}
 			all = append(all, r)
 		}
 	}
-	return all
+	return all, nil
 }
 
-// largestFile bounds the files that makeSource takes.
-const largestFile = 8 << 10
-
-// makeSource writes the Go files of a folder, tests left out and the large ones too, as
-// an input. The shipped one was made of some small packages of Go's own source, from
-// slices to context.
-func makeSource(folder string, to io.Writer) error {
-	out := csv.NewWriter(to)
-	if err := out.Write([]string{"id", "text"}); err != nil {
-		return err
+// everyTenth chooses the rows of the small run.
+func everyTenth(rows []row) []row {
+	var few []row
+	for i := 0; i+10 <= len(rows); i += 10 {
+		few = append(few, rows[i])
 	}
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil || len(text) > largestFile || strings.ContainsRune(string(text), '\r') {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		return out.Write([]string{filepath.ToSlash(name), string(text)})
-	})
-	out.Flush()
-	return errors.Join(err, out.Error())
+	return few
 }

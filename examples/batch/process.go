@@ -1,74 +1,96 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// stopTimeout is how long a process may take to end after SIGTERM.
+// stopTimeout is how long a process may take to end after SIGTERM. A node's own
+// limit is 15 s.
 const stopTimeout = 20 * time.Second
 
-// process is a process of the demo. Its output is kept in a log.
+// process is a process of the demo and the goroutine that waits for it. Whoever
+// starts one stops or kills it.
 type process struct {
 	name string
-	cmd  *exec.Cmd
-	done chan struct{} // closed once it has ended, with err
+	// out and log are the files of its standard output and standard error.
+	out, log string
+	cmd      *exec.Cmd
+	// done is closed once the process has ended; err, how it did, may be read
+	// after that.
+	done chan struct{}
 	err  error
 }
 
-// start runs a program in a process group of its own, so that an interrupt from the
-// terminal reaches the demo alone, which then stops everything in order. Lines of its
-// standard error go through watch too.
-func start(dir, name string, watch func(line string), env []string, program string, args ...string) (*process, error) {
-	log, err := os.Create(filepath.Join(dir, name+".log"))
+// start runs a program whose output goes to the files NAME.out and NAME.log in dir.
+// It leads a group of its own, so that an interrupt from the terminal reaches the
+// demo alone, which then stops all in order. Settings of Skerry in the demo's
+// environment are not handed on.
+func start(dir, name string, env []string, program string, args ...string) (*process, error) {
+	p := &process{
+		name: name, out: filepath.Join(dir, name+".out"), log: filepath.Join(dir, name+".log"),
+		cmd: exec.Command(program, args...), done: make(chan struct{}),
+	}
+	out, err := os.Create(p.out)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	p := &process{name: name, cmd: exec.Command(program, args...), done: make(chan struct{})}
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "SKERRY_") {
-			p.cmd.Env = append(p.cmd.Env, v)
-		}
-	}
-	p.cmd.Env = append(p.cmd.Env, env...)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	stderr, err := p.cmd.StderrPipe()
-	if err == nil {
-		p.cmd.Stdout = log
-		err = p.cmd.Start()
-	}
+	defer out.Close()
+	log, err := os.Create(p.log)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start %s: %w", name, err), log.Close())
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer log.Close()
+	p.cmd.Stdout, p.cmd.Stderr = out, log
+	p.cmd.Env = append(cleanEnviron(os.Environ()), env...)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
 		defer close(p.done)
-		lines := bufio.NewScanner(io.TeeReader(stderr, log))
-		for lines.Scan() {
-			watch(lines.Text())
-		}
-		p.err = errors.Join(p.cmd.Wait(), log.Close())
+		p.err = p.cmd.Wait()
 	}()
 	return p, nil
 }
 
-// stop asks the process to end and waits until it has.
+func cleanEnviron(environ []string) []string {
+	var kept []string
+	for _, v := range environ {
+		if !strings.HasPrefix(v, "SKERRY_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// signal sends s to the process alone. One that has ended gets nothing.
+func (p *process) signal(s os.Signal) error {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("signal %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// stop asks the process to end, also one that SIGSTOP holds up, and waits until it
+// has. An exit code other than 0 is an error; so is having to kill it.
 func (p *process) stop() error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	if err := errors.Join(p.signal(syscall.SIGTERM), p.signal(syscall.SIGCONT)); err != nil {
+		return err
+	}
+	patience := time.NewTimer(stopTimeout)
+	defer patience.Stop()
 	select {
 	case <-p.done:
-	case <-time.After(stopTimeout):
-		p.kill()
-		return fmt.Errorf("stop %s: it did not end within %v of SIGTERM", p.name, stopTimeout)
+	case <-patience.C:
+		return errors.Join(fmt.Errorf("stop %s: did not end within %v of SIGTERM", p.name, stopTimeout), p.kill())
 	}
 	if p.err != nil {
 		return fmt.Errorf("stop %s: %w", p.name, p.err)
@@ -76,42 +98,23 @@ func (p *process) stop() error {
 	return nil
 }
 
-// kill ends the process, and what it has started, without a warning.
-func (p *process) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+// kill ends the process by SIGKILL and waits until it is gone.
+func (p *process) kill() error {
+	if err := p.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
 	<-p.done
+	return nil
 }
 
-var servingAt = regexp.MustCompile(`msg=serving address=(\S+)`)
-
-// startNode starts a node and gives its base URL and its operator's key.
-func startNode(ctx context.Context, skerry, dir string) (p *process, base, operator string, err error) {
-	data := filepath.Join(dir, "data")
-	found := make(chan string, 1)
-	p, err = start(dir, "node", func(line string) {
-		if m := servingAt.FindStringSubmatch(line); m != nil {
-			found <- m[1]
-		}
-	}, nil, skerry, "serve", "--data", data, "--listen", "127.0.0.1:0")
-	if err != nil {
-		return nil, "", "", err
-	}
+// pause waits for d.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
-	case address := <-found:
-		base = "http://" + address
-	case <-p.done:
-		return nil, "", "", fmt.Errorf("the node ended before it served: %w", p.err)
-	case <-time.After(30 * time.Second):
-		err = errors.New("the node does not serve")
+	case <-timer.C:
+		return nil
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	if err == nil {
-		var key []byte
-		if key, err = os.ReadFile(filepath.Join(data, "operator.key")); err == nil {
-			return p, base, strings.TrimSpace(string(key)), nil
-		}
-	}
-	p.kill()
-	return nil, "", "", err
 }
