@@ -126,9 +126,13 @@ func TestHTTPReferenceNamesEveryRoute(t *testing.T) {
 	if len(description.Paths) == 0 {
 		t.Fatal("the node describes no route")
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "http.md"))
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, page := range []string{"http.md", "http-runs.md"} {
+		part, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
 	}
 	spelled := strings.NewReplacer("/ns/{namespace}/api/v2", "",
 		"{namespace}", "NAME", "{name}", "NAME", "{id}", "ID", "{key}", "KEY")
