@@ -44,8 +44,14 @@ type crew struct {
 // bench is the slots of one pool and the line of namespaces.
 type bench struct {
 	slots, busy int
-	line        []namespace.Namespace
+	line        []place
 	standing    map[namespace.Namespace]bool // in line
+}
+
+// place is a namespace in line, and how to end the hold on it.
+type place struct {
+	namespace.Namespace
+	release func()
 }
 
 func newBench(slots int) *bench {
@@ -71,7 +77,7 @@ func (c *crew) works() bool { return len(c.handlers) > 0 }
 // topics are those at which there may be work for handlers.
 func (c *crew) topics() []string {
 	var topics []string
-	for pool := range c.benches {
+	for _, pool := range pools() {
 		for _, kind := range c.kinds {
 			topics = append(topics, workTopic(pool, kind))
 		}
@@ -80,26 +86,41 @@ func (c *crew) topics() []string {
 	return topics
 }
 
-// attend puts a namespace that may have work into the lines.
-func (c *crew) attend(_ context.Context, n namespace.Namespace) {
-	for pool := range c.benches {
+// attend puts a namespace into the lines of the pools in which there is work for
+// handlers. One without is not asked: that would activate it again when it has had to
+// make room for others, which would be attended to, and so for ever.
+func (c *crew) attend(ctx context.Context, n namespace.Namespace) {
+	v := &survey{handlers: c.handlers, kinds: c.kinds}
+	if _, err := n.Do(ctx, namespace.Call{Class: className, Caller: operator(), Command: v}); err != nil {
+		c.retry(err, func() { c.attend(c.ctx, n) })
+		return
+	}
+	for _, pool := range v.pools {
 		c.queue(pool, n)
 	}
 }
 
+// operator is who the handlers of a process are to a namespace: nobody's key can bear
+// the name.
+func operator() namespace.Caller { return namespace.Caller{Principal: namespace.Operator} }
+
 // queue puts a namespace at the end of a pool's line, unless it stands there, and puts
 // a slot to work if one is free.
 func (c *crew) queue(pool string, n namespace.Namespace) {
+	release, err := n.Hold(c.ctx)
+	if err != nil {
+		c.retry(err, func() { c.queue(pool, n) })
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.benches[pool]
-	if c.stopped {
+	if c.stopped || b.standing[n] {
+		release()
 		return
 	}
-	if !b.standing[n] {
-		b.standing[n] = true
-		b.line = append(b.line, n)
-	}
+	b.standing[n] = true
+	b.line = append(b.line, place{n, release})
 	if b.busy < b.slots {
 		b.busy++
 		c.wg.Go(func() { c.serve(pool) })
@@ -107,68 +128,66 @@ func (c *crew) queue(pool string, n namespace.Namespace) {
 }
 
 // next takes the first namespace of a pool's line. Without one the slot is free again.
-func (c *crew) next(pool string) (namespace.Namespace, bool) {
+func (c *crew) next(pool string) (place, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.benches[pool]
 	if c.stopped || len(b.line) == 0 {
 		b.busy--
-		return namespace.Namespace{}, false
+		return place{}, false
 	}
-	n := b.line[0]
+	first := b.line[0]
 	b.line = slices.Delete(b.line, 0, 1)
-	delete(b.standing, n)
-	return n, true
+	delete(b.standing, first.Namespace)
+	return first, true
 }
 
 // serve is one slot at work.
 func (c *crew) serve(pool string) {
 	for {
-		n, ok := c.next(pool)
+		first, ok := c.next(pool)
 		if !ok {
 			return
 		}
-		c.serveOne(pool, n)
+		c.serveOne(pool, first)
 	}
 }
 
 // serveOne works on what the namespace gives for one slot.
-func (c *crew) serveOne(pool string, n namespace.Namespace) {
-	release, err := n.Hold(c.ctx)
-	if err != nil {
-		c.retry(pool, n, err)
-		return
-	}
-	defer release()
-	s := Of(n, namespace.Caller{Principal: namespace.Operator})
+func (c *crew) serveOne(pool string, p place) {
+	defer p.release()
+	s := Of(p.Namespace, operator())
 	ask := &claimQuanta{base: s.base(), pool: pool, kinds: c.kinds, node: c.node}
 	quanta, err := do[api.Quanta](c.ctx, s, ask)
 	switch {
 	case err != nil:
-		c.retry(pool, n, err)
+		c.retry(err, func() { c.queue(pool, p.Namespace) })
 		return
 	case quanta.Quantum == nil:
 		return
 	}
-	c.queue(pool, n) // there may be more, for this slot or another
-	hands := make([]*hand, 0, 1+len(quanta.Also))
-	for _, q := range append([]api.Quantum{*quanta.Quantum}, quanta.Also...) {
-		hands = append(hands, c.take(s, q, ask.batch))
-	}
-	for _, h := range hands {
-		h.do()
-	}
+	c.queue(pool, p.Namespace) // there may be more, for this slot or another
+	c.take(s, *quanta.Quantum, ask.batch).do()
 }
 
-// retry asks a namespace again that could not be asked, if that may help.
-func (c *crew) retry(pool string, n namespace.Namespace, err error) {
-	if c.ctx.Err() != nil || !api.AsError(err).Code.Retryable() {
+// retry does again what a namespace could not be asked for, unless there is no such
+// namespace any more. Work that waits there gives no second signal.
+func (c *crew) retry(err error, again func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped || api.AsError(err).Code.Status() < 500 && !api.AsError(err).Code.Retryable() {
 		return
 	}
-	go func() {
-		pause(c.ctx, crewRetry)
-		c.queue(pool, n)
-	}()
+	c.wg.Go(func() {
+		wait, cancel := context.WithTimeout(c.ctx, crewRetry)
+		defer cancel()
+		select {
+		case <-wait.Done():
+		case <-c.stopping:
+			return
+		}
+		again()
+	})
 }
 
 // pause lets time go by, or ctx end. What the crew waits for is its own pace, not a
@@ -187,6 +206,7 @@ func (c *crew) stop(ctx context.Context) {
 	if !c.stopped {
 		c.stopped = true
 		close(c.stopping)
+		c.clear()
 	}
 	c.mu.Unlock()
 	done := make(chan struct{})
@@ -208,6 +228,17 @@ func (c *crew) stop(ctx context.Context) {
 	c.cancel()
 }
 
+// clear lets go of the namespaces in line.
+func (c *crew) clear() {
+	for _, b := range c.benches {
+		for _, p := range b.line {
+			p.release()
+		}
+		b.line = nil
+		clear(b.standing)
+	}
+}
+
 // describe adds to the catalog what is in force for the tenant.
 func (c *crew) describe(s *namespace.Settings, tenant string, doc *api.Catalog) {
 	one := 1
@@ -217,7 +248,8 @@ func (c *crew) describe(s *namespace.Settings, tenant string, doc *api.Catalog) 
 		}
 		return c.benches[pool].slots
 	}
-	doc.Kinds, doc.Budgets = s.Kinds, s.BudgetsOf(tenant)
+	maps.Copy(doc.Kinds, s.Kinds)
+	doc.Budgets = s.BudgetsOf(tenant)
 	doc.Pools = map[string]api.Pool{
 		api.PoolDefault: {SlotsPerWorker: &one, InProcess: inProcess(api.PoolDefault)},
 		api.PoolSlow:    {SlotsPerWorker: &one, InProcess: inProcess(api.PoolSlow)},

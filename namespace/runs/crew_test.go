@@ -21,6 +21,12 @@ import (
 // crew opens a runtime with handlers, on the system's clock.
 func crew(t *testing.T, o runs.Options) *world {
 	t.Helper()
+	return crewWith(t, func(*namespace.Settings) {}, o)
+}
+
+// crewWith is crew with settings that the function changed.
+func crewWith(t *testing.T, change func(*namespace.Settings), o runs.Options) *world {
+	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), settings: namespace.DefaultSettings()}
 	short := int64(300)
 	w.settings.Kinds = map[string]api.Kind{
@@ -29,6 +35,7 @@ func crew(t *testing.T, o runs.Options) *world {
 		"call":  {Pool: api.KindPool{PerScorer: map[string]string{"*": "default", "heavy": "slow"}}},
 	}
 	w.settings.QuantumLeaseMs = 3_000
+	change(&w.settings)
 	rt, err := namespace.Open(t.Context(), w.dir, namespace.Options{
 		Classes: []namespace.Class{runs.Class(o)}, Defaults: &w.settings,
 	})

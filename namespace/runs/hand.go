@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-	"unicode/utf8"
 
 	"github.com/skerryhq/skerry/api"
 )
@@ -49,7 +48,7 @@ func (h *hand) keep() {
 		switch {
 		case err == nil && beat.CancelRequested:
 			h.end(errNobodyWants)
-		case err != nil && !api.AsError(err).Code.Retryable() && h.ctx.Err() == nil:
+		case gone(err):
 			h.end(errQuantumLost)
 		}
 	}
@@ -60,11 +59,13 @@ func (h *hand) keep() {
 func (h *hand) do() {
 	var over <-chan struct{}
 	for i := range h.quantum.Items {
-		if h.ctx.Err() != nil || h.crew.isStopping() || over != nil && !closed(over) {
+		if h.ctx.Err() != nil || closed(h.crew.stopping) || over != nil && !closed(over) {
 			break // a handler that does not return holds up the rest, which others can do
 		}
 		if len(h.results) >= h.batch {
-			h.commit(false)
+			if h.commit(false); h.ctx.Err() != nil {
+				break
+			}
 		}
 		var result *api.ItemResult
 		if result, over = h.work(h.ctx, &h.quantum.Items[i]); result != nil {
@@ -86,7 +87,15 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-func (c *crew) isStopping() bool { return closed(c.stopping) }
+// await waits until c is closed, but no longer than d, even if ctx has ended.
+func await(ctx context.Context, c <-chan struct{}, d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
+	defer cancel()
+	select {
+	case <-c:
+	case <-ctx.Done():
+	}
+}
 
 // finish reports what is left to report and gives the rest back.
 func (h *hand) finish() {
@@ -113,16 +122,21 @@ func (h *hand) finish() {
 func (h *hand) commit(last bool) {
 	results := h.results
 	h.results = nil
-	spec := api.CommitSpec{Fence: h.quantum.Fence, Results: results, Done: last && len(results) < h.open}
 	h.open -= len(results)
-	if spec.Done {
-		h.open = 0
-	}
+	spec := api.CommitSpec{Fence: h.quantum.Fence, Results: results, Done: last && h.open > 0}
 	err := h.send(spec)
-	if !contested(err) {
-		return
+	if contested(err) {
+		err = h.send(spec)
 	}
-	if err = h.send(spec); !contested(err) {
+	switch {
+	case err == nil && spec.Done:
+		h.open = 0
+		return
+	case err == nil:
+		return
+	case !contested(err):
+		h.end(errQuantumLost) // or about to be: nothing could be sent for the time of a lease
+		h.open = 0
 		return
 	}
 	for _, result := range results {
@@ -137,12 +151,20 @@ func (h *hand) commit(last bool) {
 // contested reports whether a commit failed for what one of its results may have
 // caused.
 func contested(err error) bool {
-	return err != nil && !api.IsCode(err, api.StaleFence) && !api.AsError(err).Code.Retryable()
+	return err != nil && !gone(err) && !api.AsError(err).Code.Retryable()
 }
 
+// gone reports whether an error says that nobody holds the quantum any more, because
+// its lease has ended or its namespace is not there.
+func gone(err error) bool { return api.IsCode(err, api.StaleFence) || api.IsCode(err, api.NotFound) }
+
+// send commits, and ends the hand's context if the answer says that nobody wants more.
 func (h *hand) send(spec api.CommitSpec) error {
 	return h.insist(func(ctx context.Context) error {
-		_, err := h.service.CommitQuantum(ctx, h.quantum.ID, spec)
+		done, err := h.service.CommitQuantum(ctx, h.quantum.ID, spec)
+		if err == nil && done.Run != nil && done.Run.CancelRequested {
+			h.end(errNobodyWants)
+		}
 		return err
 	})
 }
@@ -159,15 +181,4 @@ func (h *hand) insist(send func(context.Context) error) error {
 		}
 		pause(ctx, wait)
 	}
-}
-
-// clip cuts text to a number of bytes, at the border of a character.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }

@@ -1,12 +1,15 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,12 +17,13 @@ import (
 )
 
 // Handler works on one item inside the process and returns its result, a JSON object
-// of up to 1 MiB.
+// of up to 1 MiB, which it may use again once it was called for the next item.
 //
 // Its context ends when the item is out of time, its run is cancelled, its lease is
 // lost or the runtime stops; it must then return soon, because its slot is taken until
 // it does. A *[Failure] says with which code and message the item fails; any other
-// error fails it with the code handler_error, a panic with handler_panic.
+// error fails it with the code handler_error, a panic with handler_panic. The text of
+// an error is kept with the item and shown to its tenant.
 type Handler func(ctx context.Context, item Item) (json.RawMessage, error)
 
 // Item is one item of a run, or a singular call.
@@ -33,12 +37,12 @@ type Item struct {
 	// Attempt counts from 1 how often the item was granted.
 	Attempt int
 	// Shared is what all items of the run share, Payload what is the item's own: JSON
-	// objects.
+	// objects, which must not be changed.
 	Shared, Payload json.RawMessage
 }
 
 // Failure is an error that says with which code and message an item fails. A code has
-// at most 64 bytes.
+// at most 64 bytes, without one it is handler_error; a message has at most 16 KiB.
 type Failure struct{ Code, Message string }
 
 // Error is the message.
@@ -54,10 +58,12 @@ const (
 
 var errItemTimeout = errors.New("the item is out of time")
 
-// attempt is one call of a handler.
+// attempt is one call of a handler. It is the goroutine's of the call until that is
+// over.
 type attempt struct {
-	result json.RawMessage
-	err    error
+	result *api.ItemResult
+	// failed says that the handler returned an error or did not return.
+	failed bool
 }
 
 // work calls the handler for an item. The item's result is nil if its work was broken
@@ -65,52 +71,35 @@ type attempt struct {
 // later if it does not obey its context.
 func (h *hand) work(ctx context.Context, item *api.QuantumItem) (result *api.ItemResult, over <-chan struct{}) {
 	ctx, cancel := context.WithTimeoutCause(ctx, milliseconds(h.quantum.TimeoutMs), errItemTimeout)
-	returned, done := make(chan attempt, 1), make(chan struct{})
+	defer cancel()
+	a, done := &attempt{}, make(chan struct{})
 	go func() {
 		defer close(done)
-		defer cancel()
-		returned <- h.call(ctx, item)
+		h.call(ctx, item, a)
 	}()
-	var a attempt
 	select {
-	case a = <-returned:
+	case <-done:
 	case <-ctx.Done():
-		a.err = context.Cause(ctx)
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), handlerGrace)
-		defer cancel()
-		select {
-		case a = <-returned:
-		case <-grace.Done():
-		}
+		await(ctx, done, handlerGrace)
 	}
 	switch {
 	case errors.Is(context.Cause(ctx), errItemTimeout):
 		return failed(item.ID, string(api.ItemTimeout), "the item took longer than its kind allows"), done
-	case a.err == nil:
-		return h.judge(item.ID, a.result), done
-	case h.ctx.Err() != nil:
+	case !closed(done), a.failed && h.ctx.Err() != nil:
 		return nil, done
 	}
-	var said *Failure
-	switch {
-	case errors.As(a.err, &said):
-		return failed(item.ID, said.Code, said.Message), done
-	case errors.Is(a.err, errPanic):
-		return failed(item.ID, codeHandlerPanic, "the handler panicked"), done
-	}
-	return failed(item.ID, codeHandlerError, a.err.Error()), done
+	return a.result, done
 }
 
-var errPanic = errors.New("panic in a handler")
-
-// call runs the handler. What it panicked with may hold a payload, and is not logged.
-func (h *hand) call(ctx context.Context, item *api.QuantumItem) (a attempt) {
+// call runs the handler and judges what it returned. Nothing that a handler does can
+// leave it, not in the methods of its error either.
+func (h *hand) call(ctx context.Context, item *api.QuantumItem, a *attempt) {
 	q := h.quantum
+	*a = attempt{failed(item.ID, codeHandlerPanic, "the handler panicked"), true}
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			h.crew.log.LogAttrs(ctx, slog.LevelError, "panic in a handler", slog.String("namespace", h.namespace),
-				slog.String("kind", q.Kind), slog.String("type", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
-			a.err = errPanic
+		if !returned {
+			h.logPanic(ctx, recover())
 		}
 	}()
 	given := Item{
@@ -120,25 +109,66 @@ func (h *hand) call(ctx context.Context, item *api.QuantumItem) (a attempt) {
 	if q.Run != nil {
 		given.Run = *q.Run
 	}
-	a.result, a.err = h.crew.handlers[q.Kind](ctx, given)
-	return a
+	result, err := h.crew.handlers[q.Kind](ctx, given)
+	if err != nil {
+		*a = attempt{failure(item.ID, err), true}
+	} else {
+		*a = attempt{judge(item.ID, result), false}
+	}
+	returned = true
 }
 
-// judge says whether what a handler returned can be a result.
-func (h *hand) judge(id string, result json.RawMessage) *api.ItemResult {
-	if v := jsontext.Value(result); v.Kind() != '{' || !v.IsValid() || len(v) > maxResultBytes {
+// logPanic says where a handler panicked. What with may hold a payload, and is left out;
+// nil is the end of its goroutine.
+func (h *hand) logPanic(ctx context.Context, v any) {
+	h.crew.log.LogAttrs(ctx, slog.LevelError, "panic in a handler", slog.String("namespace", h.namespace),
+		slog.String("kind", h.quantum.Kind), slog.String("type", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
+}
+
+// failure is the result of an item whose handler returned an error.
+func failure(id string, err error) *api.ItemResult {
+	var said *Failure
+	if !errors.As(err, &said) {
+		return failed(id, codeHandlerError, err.Error())
+	}
+	if said == nil {
+		return failed(id, codeHandlerError, "")
+	}
+	return failed(id, said.Code, said.Message)
+}
+
+// judge says whether what a handler returned can be a result. It keeps a copy, as the
+// handler may use its buffer again before the batch is full.
+func judge(id string, result json.RawMessage) *api.ItemResult {
+	if v := jsontext.Value(result); len(v) > maxResultBytes || v.Kind() != '{' || !v.IsValid() {
 		return failed(id, codeInvalidResult, "the handler's result is not a JSON object of at most 1 MiB")
 	}
-	return &api.ItemResult{ID: id, Status: api.ItemSucceeded, Result: result}
+	return &api.ItemResult{ID: id, Status: api.ItemSucceeded, Result: bytes.Clone(result)}
 }
 
-// failed is the result of an item that failed. What a handler says is cut to what may
-// be stored.
+// failed is the result of an item that failed. What a handler says is made fit to be
+// stored.
 func failed(id, code, message string) *api.ItemResult {
+	if code == "" {
+		code = codeHandlerError
+	}
 	if message == "" {
 		message = "the handler gave no reason"
 	}
 	return &api.ItemResult{ID: id, Status: api.ItemFailed, Error: &api.Failure{
 		Code: clip(code, maxCodeBytes), Message: clip(message, maxFailureBytes),
 	}}
+}
+
+// clip makes UTF-8 of text and cuts it to a number of bytes, at the border of a
+// character.
+func clip(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
 }
