@@ -163,6 +163,7 @@ func commands() []func(*env) *cobra.Command {
 		newAdmissionCommand,
 		newRunCommand,
 		newInvokeCommand,
+		newSimCommand,
 		newWorkCommand,
 		newVersionCommand,
 	}
