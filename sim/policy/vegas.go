@@ -69,7 +69,7 @@ func (v *vegas) observe(service int64, inFlight int) {
 func (v *vegas) judge(service int64) float64 {
 	queue := math.Ceil(v.estimate * (1 - float64(v.least)/float64(service)))
 	step := logStep(int(v.estimate))
-	alpha, beta := 3*step, 6*step
+	alpha, beta := float64(3*step), float64(6*step)
 	switch {
 	case queue <= step:
 		return v.estimate + beta
