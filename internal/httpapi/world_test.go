@@ -19,6 +19,7 @@ import (
 	"github.com/skerryhq/skerry/api"
 	"github.com/skerryhq/skerry/namespace"
 	"github.com/skerryhq/skerry/namespace/claims"
+	"github.com/skerryhq/skerry/namespace/runs"
 )
 
 const operatorSecret = "operator-secret"
@@ -45,7 +46,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 // newWorldWith is newWorld with the runtime's bounds in its own hands.
 func newWorldWith(t *testing.T, bounds namespace.Options, change ...func(*Options)) *world {
 	t.Helper()
-	bounds.Classes = []namespace.Class{probeClass(), claims.Class()}
+	bounds.Classes = []namespace.Class{probeClass(), claims.Class(), runs.Class(runs.Options{})}
 	bounds.Version = "v1.2.3"
 	w := &world{t: t, logs: new(logBuffer), keys: map[string]string{
 		"none": "", "unknown": "skerry_unknown", "operator": operatorSecret,
