@@ -62,8 +62,9 @@ func TestDemoSharesWorkersAndTakesOverTheKilledOnesItems(t *testing.T) {
 		repeat       string
 		large, small int
 	}{
-		"CSV, once":         {filepath.Join("testdata", "source.csv"), "1", 109, 10},
-		"JSON lines, twice": {writeLines(t, 60), "2", 120, 12},
+		// Enough work that a moment to kill the worker at is found while there is some.
+		"CSV":        {filepath.Join("testdata", "source.csv"), "5", 545, 54},
+		"JSON lines": {writeLines(t, 60), "10", 600, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +80,7 @@ func TestDemoSharesWorkersAndTakesOverTheKilledOnesItems(t *testing.T) {
 			}
 			for _, want := range []string{
 				fmt.Sprintf(`(?m)^A +%d +[\d]+ +\S+ +\S+ +\d+ of \d+ `, tt.large),
-				fmt.Sprintf(`(?m)^B +%d +[3-5] +\S+ +\S+ +\d+ of \d+ `, tt.small),
+				fmt.Sprintf(`(?m)^B +%d +1[3-9] +\S+ +\S+ +\d+ of \d+ `, tt.small),
 				`(?m)^Order of the quanta: A.* B.* A`,
 				`(?m)^Items that the killed worker held, all granted again: [1-4]$`,
 				fmt.Sprintf(`(?m)^Results: %d, each once`, tt.large+tt.small),

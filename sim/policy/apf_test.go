@@ -63,6 +63,18 @@ func TestAPFServesWhoseVirtualStartIsLeast(t *testing.T) {
 	checkVirtual(t, q, 40, 40, 43)
 }
 
+func TestAPFSavesUpNothingWhileSlotsAreFree(t *testing.T) {
+	t.Parallel()
+	q, p, names := twoLanes(10)
+	q.limit = 2
+	p.(*desk).limiter = constant(2)
+	play(t, p, `
+		0 arrive 1 `+names[0]+`: start 1
+		10 arrive 2 `+names[0]+`: start 2`)
+	// Its lane had one of two slots for 10 ms, and would have started at 3.
+	checkVirtual(t, q, 10, 13, 0)
+}
+
 func TestAPFTakesTurnsBetweenEqualLanes(t *testing.T) {
 	t.Parallel()
 	for served, want := range []string{"start 3", "start 2"} {
