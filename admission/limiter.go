@@ -41,7 +41,9 @@ func (l *limiter) absorb(now int64, sample float64) {
 	if !l.sampled || now-l.sampledAt >= l.cfg.StaleAfter {
 		l.average = sample
 	} else {
-		l.average += l.cfg.Alpha * (sample - l.average)
+		// The conversion keeps compilers from fusing the product with the sum, which
+		// would give other bits on another architecture.
+		l.average += float64(l.cfg.Alpha * (sample - l.average))
 	}
 	l.sampled, l.sampledAt = true, now
 }
